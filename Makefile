@@ -1,0 +1,36 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Each target needs nothing but make and Python 3.12 or newer, and sets up the rest below .build. No root, and no network but the
+# package index that pip uses.
+.DEFAULT_GOAL := help
+.PHONY: help drill test unit bench lint environment clean
+SHELL := /bin/bash
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build/tree
+export PYTHONPATH := $(CURDIR)/.build/tree
+export PATH := $(CURDIR)/.build/venv/test/bin:$(PATH)
+
+help: ## Say what there is
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST))
+
+environment:
+	@tests/tools/environment.sh test > /dev/null
+
+drill: environment ## Rehearse: three machines played on loopback, a maintenance at 60 times the speed
+	@tests/tools/drill.sh $(DRILL_ARGS)
+
+test: environment ## Every test that needs neither root nor a second ansible-core
+	@python tests/tools/run_suites.py test
+
+unit: environment ## The developer's inner loop, under a minute
+	@python -m pytest -q tests/unit
+
+bench: environment ## Speed against ansible.builtin.uri, and the simulator under 1000 machines
+	@python tests/tools/bench.py
+
+lint: environment ## Every linter
+	@python tests/tools/run_suites.py lint
+
+clean: ## Remove what make made
+	rm -rf .build

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Run suites two at a time, each with a log and a time limit, and end with one line 'N passed, N failed'.
+
+A suite that hangs, is missing, collected nothing or skipped a test has failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import suites as known
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOGS = ROOT / ".build" / "logs"
+AT_A_TIME = 2
+CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed$")
+
+
+class Running:
+    """A suite under way."""
+
+    def __init__(self, suite: known.Suite) -> None:
+        self.suite = suite
+        self.log = LOGS / f"{suite.name}.log"
+        self.junit = LOGS / f"{suite.name}.xml"
+        self.junit.unlink(missing_ok=True)
+        self.began = time.monotonic()
+        self.too_long = False
+        command = list(suite.command)
+        if suite.counts == "pytest":
+            command.append(f"--junit-xml={self.junit}")
+        with self.log.open("wb") as output:
+            # A session of its own, so that a suite that hangs can be ended with everything that it started.
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=known.environment(suite),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def finished(self) -> bool:
+        if self.process.poll() is not None:
+            return True
+        if time.monotonic() - self.began > self.suite.limit:
+            self.too_long = True
+            self.stop()
+            return True
+        return False
+
+    def stop(self) -> None:
+        for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
+            try:
+                os.killpg(self.process.pid, number)
+                self.process.wait(patience)
+                return
+            except ProcessLookupError:
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+
+class Result:
+    def __init__(self, name: str, passed: int, failed: int, seconds: float, why: str = "", log: pathlib.Path | None = None) -> None:
+        self.name, self.passed, self.failed, self.seconds, self.why, self.log = name, passed, failed, seconds, why, log
+
+    def show(self) -> None:
+        verdict = "FAILED" if self.failed else "ok"
+        print(f"{verdict:6} {self.name}: {self.passed} good, {self.failed} bad, {self.seconds:.0f} s {self.why}".rstrip(), flush=True)
+        if self.failed and self.log and self.log.exists():
+            lines = self.log.read_text(errors="replace").splitlines()
+            for line in lines[-60:]:
+                print(f"       | {line}")
+            print(f"       whole log: {self.log.relative_to(ROOT)}", flush=True)
+
+
+def read_junit(path: pathlib.Path) -> tuple[int, int, str]:
+    """Passed, failed and why, of a pytest run. Skipped and expected failures count as failed: no test stands aside here."""
+    if not path.exists():
+        return 0, 1, "(no results were written)"
+    tests = failed = skipped = 0
+    for suite in xml.etree.ElementTree.parse(path).getroot().iter("testsuite"):
+        tests += int(suite.get("tests", 0))
+        failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped += int(suite.get("skipped", 0))
+    if not tests:
+        return 0, 1, "(no test was collected)"
+    why = f"({skipped} skipped, which counts as failed)" if skipped else ""
+    return tests - failed - skipped, failed + skipped, why
+
+
+def read_closing_line(path: pathlib.Path) -> tuple[int, int, str]:
+    """Passed, failed and why, of a program that ends with the line this program ends with."""
+    lines = path.read_text(errors="replace").splitlines()
+    found = CLOSING_LINE.match(lines[-1]) if lines else None
+    if not found:
+        return 0, 1, "(its last line is not 'N passed, N failed')"
+    passed, failed = int(found[1]), int(found[2])
+    return (passed, failed, "") if passed + failed else (0, 1, "(no test was run)")
+
+
+def conclude(running: Running) -> Result:
+    seconds = time.monotonic() - running.began
+    suite, code = running.suite, running.process.returncode
+    if running.too_long:
+        return Result(suite.name, 0, 1, seconds, f"(stopped: over its limit of {suite.limit} s)", running.log)
+    if suite.counts == "pytest":
+        passed, failed, why = read_junit(running.junit)
+    elif suite.counts == "closing line":
+        passed, failed, why = read_closing_line(running.log)
+    else:
+        passed, failed, why = (0, 1, f"(exit code {code})") if code else (1, 0, "")
+    if code and not failed:
+        failed, why = 1, f"(exit code {code})"
+    return Result(suite.name, passed, failed, seconds, why, running.log)
+
+
+def run(wanted: list[known.Suite]) -> list[Result]:
+    waiting, running, results = list(wanted), [], {}
+    names = {suite.name for suite in wanted}
+    try:
+        while waiting or running:
+            for item in [item for item in running if item.finished()]:
+                running.remove(item)
+                results[item.suite.name] = conclude(item)
+                results[item.suite.name].show()
+            for suite in list(waiting):
+                needs = [need for need in suite.needs if need in names]
+                broken = [need for need in needs if need in results and results[need].failed]
+                if broken:
+                    waiting.remove(suite)
+                    results[suite.name] = Result(suite.name, 0, 1, 0, f"(not run: {', '.join(broken)} failed)")
+                    results[suite.name].show()
+                elif len(running) < AT_A_TIME and all(need in results for need in needs):
+                    waiting.remove(suite)
+                    running.append(Running(suite))
+            time.sleep(0.1)
+    finally:
+        for item in running:
+            item.stop()
+    return list(results.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plus", metavar="N,N", default="0,0", help="passed and failed of an earlier run, to be counted with these")
+    parser.add_argument("group", help="test, heavy, lint, or the names of suites with commas between them")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    LOGS.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    results = run(known.find(arguments.group))
+    passed, failed = (int(number) for number in arguments.plus.split(","))
+    passed += sum(result.passed for result in results)
+    failed += sum(result.failed for result in results)
+    if not results:
+        print("No suite was found: that is a failure.")
+        failed += 1
+    print(f"{len(results)} suites in {time.monotonic() - began:.0f} s")
+    for result in results:
+        if result.failed:
+            print(f"failed: {result.name} {result.why}".rstrip())
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What there is to run. A suite that should exist and does not shows as a failure, because its command fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TREE = ROOT / ".build" / "tree"
+# Missing ones are failures. Other folders with tests beside them are found and run as well.
+EXPECTED_FOLDERS = ("unit", "scenarios", "playbooks")
+# Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
+OTHER_FOLDERS = ("integration", "guests", "benchmark", "tools", "sanity", "requirements", "output")
+TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    name: str
+    command: tuple[str, ...]
+    limit: int  # seconds; an idle machine with two cores needs a third of it or less
+    counts: str = "exit code"  # or "pytest", or "closing line"
+    environment: str = "test"  # which Python environment comes first on PATH
+    needs: tuple[str, ...] = ()
+
+
+def environment(suite: Suite) -> dict[str, str]:
+    """The surroundings of a suite: nothing of the user's Ansible set-up, nothing of a proxy, and no colours."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_") and not key.lower().endswith("_proxy")}
+    venv = ROOT / ".build" / "venv" / suite.environment
+    kept.update(
+        PATH=f"{venv}/bin{os.pathsep}{kept.get('PATH', os.defpath)}",
+        VIRTUAL_ENV=str(venv),
+        PYTHONPATH=str(TREE),
+        ANSIBLE_COLLECTIONS_PATH=str(TREE),
+        ANSIBLE_NOCOLOR="1",
+        ANSIBLE_LOCALHOST_WARNING="0",
+        ANSIBLE_INVENTORY_UNPARSED_WARNING="0",
+        ANSIBLE_HOME=str(ROOT / ".build" / "ansible"),
+        PYTHONDONTWRITEBYTECODE="1",
+        LC_ALL="C.UTF-8",
+    )
+    return kept
+
+
+def pytest_folders() -> list[str]:
+    found = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and any(path.rglob("test_*.py"))}
+    return sorted((found | set(EXPECTED_FOLDERS)) - set(OTHER_FOLDERS))
+
+
+def pytest_suite(folder: str, limit: int) -> Suite:
+    return Suite(folder, ("python", "-m", "pytest", "-q", "-ra", f"tests/{folder}"), limit, "pytest")
+
+
+def test_suites() -> list[Suite]:
+    slow_first = sorted(pytest_folders(), key=lambda folder: (folder in ("unit", "scenarios"), folder))
+    return [pytest_suite(folder, 900) for folder in slow_first] + [drill("test")]
+
+
+def drill(environment_name: str) -> Suite:
+    name = "drill" if environment_name == "test" else f"drill-{environment_name}"
+    return Suite(name, ("tests/tools/drill.sh",), 300, environment=environment_name, needs=needs_environment(environment_name))
+
+
+def needs_environment(name: str) -> tuple[str, ...]:
+    return () if name == "test" else (f"environment-{name}",)
+
+
+def build_environment(name: str, python: str = "") -> Suite:
+    return Suite(f"environment-{name}", ("tests/tools/environment.sh", name, python), 900)
+
+
+def lint_suites() -> list[Suite]:
+    def lint(name: str, *command: str) -> Suite:
+        return Suite(name, command, 600, environment="lint", needs=("environment-lint",))
+
+    return [
+        build_environment("lint"),
+        lint("ansible-lint", "ansible-lint", "--offline", "--profile", "production"),
+        lint("antsibull-docs", "tests/tools/lint_docs.sh"),
+        lint("antsibull-changelog", "antsibull-changelog", "lint"),
+        lint("yamllint", "yamllint", "--strict", "."),
+        lint("ruff", "ruff", "check", "--no-cache", "."),
+        lint("mypy", "tests/tools/types.sh"),
+        lint("reuse", "reuse", "lint"),
+        lint("shellcheck", "tests/tools/shell_scripts.sh"),
+    ]
+
+
+def integration(core: str, *pythons: str) -> Suite:
+    environment_name = f"core-{core}"
+    command = ("python", "tests/integration/run.py", "--core", core.split("-")[0], *pythons)
+    return Suite(f"integration-{core}", command, 1200, "closing line", environment_name, needs_environment(environment_name))
+
+
+def heavy_suites() -> list[Suite]:
+    """Longest first, so that two at a time end together. Core 2.20 and newer need Python 3.9 on the machine they manage."""
+    return [
+        Suite("ansible-test-sanity", ("tests/tools/ansible_test.sh", "sanity"), 2400),
+        build_environment("core-2.18", "3.11"),
+        Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line"),
+        integration("2.18", *TARGET_PYTHONS),
+        build_environment("core-2.19", "3.12"),
+        integration("2.19", "3.8", "3.13"),
+        build_environment("core-2.20", "3.12"),
+        integration("2.20", "3.9", "3.13"),
+        build_environment("core-2.21", "3.13"),
+        integration("2.21", *TARGET_PYTHONS[1:]),
+        Suite("ansible-test-units", ("tests/tools/ansible_test.sh", "units"), 1200),
+        *lint_suites(),
+        Suite("artifact", ("tests/tools/artifact.sh",), 300),
+    ]
+
+
+def find(group: str) -> list[Suite]:
+    if group == "test":
+        return test_suites()
+    if group == "heavy":
+        return heavy_suites()
+    if group == "lint":
+        return lint_suites()
+    every = {suite.name: suite for suite in test_suites() + heavy_suites()}
+    missing = [name for name in group.split(",") if name not in every]
+    if missing:
+        raise SystemExit(f"There is no suite {', '.join(missing)}. There are: {', '.join(sorted(every))}.")
+    wanted = [every[name] for name in group.split(",")]
+    needed = [every[need] for suite in wanted for need in suite.needs]
+    return list(dict.fromkeys(needed + wanted))

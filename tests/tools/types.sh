@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Types of everything that is not a module's thin shell. Through the collections tree: imports are absolute.
+set -eu
+
+cd "$(dirname "$0")/../../.build/tree"
+base=ansible_collections/maintenance/azure
+MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins/module_utils" "$base/plugins/plugin_utils"
