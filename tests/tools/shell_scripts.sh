@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# shellcheck on every shell script of the repository.
+# Runs shellcheck on every shell script of the repository.
 set -eu
 
 cd "$(dirname "$0")/../.."
