@@ -1,0 +1,25 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Time, in one place, so that tests can bring their own."""
+
+from __future__ import annotations
+
+import datetime
+import time
+
+
+class Clock:
+    """The machine's clocks. Durations use the monotonic one: a VM's wall clock may jump or stand still."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            time.sleep(seconds)
+
+    def now(self) -> datetime.datetime:
+        """The wall clock in UTC, to compare with times that Azure names."""
+        return datetime.datetime.now(datetime.timezone.utc)

@@ -1,0 +1,142 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Whether the application on the VM is in service. Asked for by the user: a port, a URL, a file or a service."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import socket
+import ssl
+import stat
+import time
+import typing as t
+import urllib.parse
+
+Answer = t.Tuple[t.Optional[bool], str]
+RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+
+KINDS = ("port", "url", "file", "service")
+STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: |$)")
+LONGEST_ANSWER = 65536
+
+
+def health_arguments() -> t.Dict[str, t.Any]:
+    """The argument spec of the option health."""
+    return {
+        "type": "dict",
+        "mutually_exclusive": [list(KINDS)],
+        "required_one_of": [list(KINDS)],
+        "options": {
+            "port": {"type": "int"},
+            "url": {"type": "str"},
+            "file": {"type": "str"},
+            "service": {"type": "str"},
+            "host": {"type": "str", "default": "127.0.0.1"},
+            "timeout": {"type": "float", "default": 5.0},
+            "validate_certs": {"type": "bool", "default": True},
+        },
+    }
+
+
+def check(health: t.Optional[t.Mapping[str, t.Any]], run_command: t.Optional[RunCommand] = None) -> Answer:
+    """True, False, or None when nothing was asked or nothing can be said; and why."""
+    given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
+    if not health or not given:
+        return None, "no health check is configured"
+    timeout = float(health.get("timeout") or 5.0)
+    if given[0] == "port":
+        return check_port(str(health.get("host") or "127.0.0.1"), int(health["port"]), timeout)
+    if given[0] == "url":
+        return check_url(str(health["url"]), timeout, health.get("validate_certs") is not False)
+    if given[0] == "file":
+        return check_file(str(health["file"]))
+    return check_service(str(health["service"]), run_command)
+
+
+def check_port(host: str, port: int, timeout: float) -> Answer:
+    """Somebody accepts a connection."""
+    where = "port %d of %s" % (port, host)
+    try:
+        with socket.create_connection((host, port), timeout):
+            return True, "%s accepts connections" % where
+    except (OSError, OverflowError, UnicodeError) as error:
+        return False, "%s does not accept connections: %s" % (where, error)
+
+
+def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
+    """A GET answers with a status from 200 to 399. Never through a proxy; a redirect is an answer and not followed."""
+    try:
+        connection, path = _connection(url, timeout, validate_certs)
+    except ValueError as error:
+        return None, "the health check's URL %s cannot be used: %s" % (url, error)
+    try:
+        status = _status(connection, path, timeout)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return False, "%s does not answer: %s" % (url, error or type(error).__name__)
+    finally:
+        connection.close()
+    return 200 <= status < 400, "%s answers with status %d" % (url, status)
+
+
+def _connection(url: str, timeout: float, validate_certs: bool) -> t.Tuple[http.client.HTTPConnection, str]:
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("it does not begin with http://HOST or https://HOST")
+    path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout), path
+    context = ssl.create_default_context()
+    if not validate_certs:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context), path
+
+
+def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -> int:
+    # The status line is read here, because http.client's own reading starts the time limit anew with every byte.
+    end = time.monotonic() + timeout
+    connection.request("GET", path, headers={"Connection": "close"})
+    received = b""
+    while b"\n" not in received:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise OSError("no answer within %g seconds" % timeout)
+        connection.sock.settimeout(left)
+        part = connection.sock.recv(4096)
+        if not part or len(received) > LONGEST_ANSWER:
+            raise ValueError("the answer is not HTTP")
+        received += part
+    found = STATUS_LINE.match(received.split(b"\n", 1)[0].rstrip(b"\r"))
+    if found is None:
+        raise ValueError("the answer is not HTTP")
+    return int(found.group(1))
+
+
+def check_file(path: str) -> Answer:
+    """The file is there, with or without content: a flag is often an empty file."""
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False, "the file %s is not there" % path
+    except (OSError, ValueError) as error:
+        return None, "the file %s cannot be looked at: %s" % (path, error)
+    if stat.S_ISDIR(mode):
+        return False, "%s is a directory and not a file" % path
+    return True, "the file %s is there" % path
+
+
+def check_service(name: str, run_command: t.Optional[RunCommand]) -> Answer:
+    """systemd calls the unit active."""
+    if run_command is None:
+        return None, "the service %s cannot be asked for: there is no systemctl here" % name
+    try:
+        code, output, errors = run_command(["systemctl", "is-active", "--", name])
+    except OSError as error:
+        return None, "the service %s cannot be asked for: %s" % (name, error)
+    state = output.strip().splitlines()[0] if output.strip() else errors.strip()
+    return code == 0, "systemd calls the service %s %s" % (name, state or "unknown (exit code %d)" % code)

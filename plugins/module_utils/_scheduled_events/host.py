@@ -1,0 +1,95 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the VM itself knows: its clock, its boot, its services. Linux; another system brings its own class."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import time
+import typing as t
+
+RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+
+BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
+UPTIME_FILE = "/proc/uptime"
+
+
+class Host(t.Protocol):
+    """A VM, as far as a look needs it."""
+
+    def now(self) -> str:
+        """The VM's clock, see utc_text."""
+
+    def boot_id(self) -> t.Optional[str]:
+        """Another text after each boot; None when it cannot be known."""
+
+    def uptime_seconds(self) -> t.Optional[float]:
+        """Seconds since the boot, sleep included; None when it cannot be known."""
+
+    def check_health(self, health: t.Optional[t.Mapping[str, t.Any]]) -> t.Tuple[t.Optional[bool], str]:
+        """Whether the application is in service, and why."""
+
+
+def utc_text(seconds: float) -> str:
+    """Seconds since 1970 as the one form of time that records use."""
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def utc_seconds(text: t.Any) -> t.Optional[float]:
+    """The reverse of utc_text, also without fraction; None for anything else."""
+    if not isinstance(text, str):
+        return None
+    for form in ("%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ"):
+        try:
+            moment = datetime.datetime.strptime(text, form)
+        except ValueError:
+            continue
+        return calendar.timegm(moment.timetuple()) + moment.microsecond / 1e6
+    return None
+
+
+def seconds_between(earlier: t.Any, later: t.Any) -> t.Optional[float]:
+    """Seconds from one time text to another, negative when the order is reversed; None when one is no time."""
+    start, end = utc_seconds(earlier), utc_seconds(later)
+    if start is None or end is None:
+        return None
+    return end - start
+
+
+def _first_line(path: str) -> t.Optional[str]:
+    try:
+        with open(path, encoding="ascii") as stream:
+            return stream.readline().strip() or None
+    except (OSError, ValueError):
+        return None
+
+
+class LocalHost:
+    """This machine."""
+
+    def __init__(self, run_command: t.Optional[RunCommand] = None, boot_id: t.Optional[str] = None) -> None:
+        self._run_command = run_command
+        self._boot_id = boot_id or None
+
+    def now(self) -> str:
+        return utc_text(time.time())
+
+    def boot_id(self) -> t.Optional[str]:
+        return self._boot_id or _first_line(BOOT_ID_FILE)
+
+    def uptime_seconds(self) -> t.Optional[float]:
+        line = _first_line(UPTIME_FILE)
+        try:
+            return float((line or "").split()[0])
+        except (IndexError, ValueError):
+            return None
+
+    def check_health(self, health: t.Optional[t.Mapping[str, t.Any]]) -> t.Tuple[t.Optional[bool], str]:
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import check
+
+        return check(health, self._run_command)

@@ -1,0 +1,53 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Who this VM is, from the instance metadata. Everything there is text, and what is not known is empty text."""
+
+from __future__ import annotations
+
+import typing as t
+
+# our name -> the name in the instance metadata
+_FIELDS = {
+    "name": "name",
+    "vm_id": "vmId",
+    "resource_id": "resourceId",
+    "subscription_id": "subscriptionId",
+    "resource_group": "resourceGroupName",
+    "scale_set": "vmScaleSetName",
+    "placement_group": "placementGroupId",
+    "fault_domain": "platformFaultDomain",
+    "update_domain": "platformUpdateDomain",
+    "zone": "zone",
+    "location": "location",
+    "priority": "priority",
+    "eviction_policy": "evictionPolicy",
+    "environment": "azEnvironment",
+    "os_type": "osType",
+}
+
+Identity = t.Dict[str, t.Optional[str]]
+
+
+def _text(value: t.Any) -> t.Optional[str]:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    return str(value).strip() or None
+
+
+def read_identity(instance: t.Optional[t.Mapping[str, t.Any]]) -> Identity:
+    """The same keys always; None for what this VM, or this version of the metadata service, does not say."""
+    compute: t.Any = instance or {}
+    if isinstance(compute, t.Mapping) and isinstance(compute.get("compute"), t.Mapping):
+        compute = compute["compute"]
+    if not isinstance(compute, t.Mapping):
+        compute = {}
+    identity = {ours: _text(compute.get(theirs)) for ours, theirs in _FIELDS.items()}
+    if identity["scale_set"] is None:
+        # Flexible scale sets stand only here, as the whole resource id.
+        flexible = compute.get("virtualMachineScaleSet")
+        whole = _text(flexible.get("id")) if isinstance(flexible, t.Mapping) else None
+        identity["scale_set"] = (whole or "").rstrip("/").rpartition("/")[2] or None
+    return identity
