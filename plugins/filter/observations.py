@@ -1,0 +1,47 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the looks at all VMs found, in the form that the plan takes."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable, Mapping
+
+NO_LOOK = "it was not looked at"
+
+
+def _observation(host: str, variables: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    about = variables.get("__respond_host") or {}
+    look = variables.get("observe_look")
+    found: dict[str, t.Any] = {
+        "host": host,
+        "state": "failed",
+        "error": NO_LOOK,
+        "look": None,
+        "methods": list(about.get("methods") or []),
+    }
+    if about.get("excluded"):
+        found.update(state="excluded", error=None)
+    elif not isinstance(look, Mapping):
+        pass
+    elif look.get("unreachable"):
+        found.update(state="unreachable", error=str(look.get("msg") or "no reason given"))
+    elif look.get("failed") or "events" not in look:
+        found.update(error=str(look.get("msg") or NO_LOOK))
+    else:
+        found.update(state="ok", error=None, look=look)
+    return found
+
+
+def observations(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """One observation for each host, in the order given."""
+    return [_observation(str(host), hostvars[host]) for host in hosts]
+
+
+class FilterModule:
+    """Filters for role respond."""
+
+    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        return {"observations": observations}
