@@ -1,0 +1,217 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the documentation says exists: links, files, names, options, make targets, policies."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pathlib
+import re
+import typing as t
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md")])
+PAGES = [page for page in PAGES if page.name != "CHANGELOG.md"]
+GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
+OWN_FILES = f"{GALAXY['repository']}/blob/main/"
+FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# In running text a path with a placeholder (NAME, ID, …, <name>) is a pattern, not a file.
+PATH_IN_TEXT = re.compile(r"`((?:\.ci|docs|meta|playbooks|plugins|roles|tests|changelogs|extensions)/[a-zA-Z0-9_./-]*)`")
+OWN_NAME = re.compile(r"\bmaintenance\.azure\.([a-z_]+)")
+PREFIXED = re.compile(r"\b((?:respond|observe|drain|approve|recover|simulator|status|drill)_[a-z_]*[a-z])\b")
+CERTIFICATION_ORDER = [
+    "Description",
+    "Requirements",
+    "Installation",
+    "Use cases",
+    "Testing",
+    "Contributing",
+    "Support",
+    "Release notes and roadmap",
+    "Related information",
+    "License",
+]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def prose(page: pathlib.Path) -> str:
+    return FENCE.sub("", page.read_text())
+
+
+def examples(page: pathlib.Path, language: str) -> list[str]:
+    return [found[3] for found in FENCE.finditer(page.read_text()) if found[2] == language]
+
+
+def anchors(page: pathlib.Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def assigned_text(path: pathlib.Path, name: str) -> str:
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+            return str(ast.literal_eval(node.value))
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Name) and inner.targets[0].id == name:
+                    return str(ast.literal_eval(inner.value))
+    return ""
+
+
+def module_options(name: str) -> set[str]:
+    documentation = yaml.safe_load(assigned_text(ROOT / "plugins" / "modules" / f"{name}.py", "DOCUMENTATION"))
+    options = set(documentation.get("options", {}))
+    for fragment in documentation.get("extends_documentation_fragment", []):
+        parts = fragment.split(".")
+        variable = parts[3].upper() if len(parts) > 3 else "DOCUMENTATION"
+        text = assigned_text(ROOT / "plugins" / "doc_fragments" / f"{parts[2]}.py", variable)
+        options |= set((yaml.safe_load(text) or {}).get("options", {}))
+    return options
+
+
+def modules() -> set[str]:
+    return {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")}
+
+
+def role_options() -> set[str]:
+    found: set[str] = set()
+    for path in ROOT.glob("roles/*/meta/argument_specs.yml"):
+        for entry in yaml.safe_load(path.read_text())["argument_specs"].values():
+            found |= set(entry.get("options", {}))
+    return found
+
+
+def text_of_code() -> str:
+    """Playbooks and roles: facts and variables that they set are theirs without being an option."""
+    return "\n".join(path.read_text() for folder in ("playbooks", "roles") for path in sorted((ROOT / folder).rglob("*.yml")))
+
+
+def own_names() -> set[str]:
+    names = modules() | {path.name for path in (ROOT / "roles").iterdir() if path.is_dir()}
+    names |= {path.stem for folder in ("filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.yml")}
+    names |= {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
+    groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
+    return names | set(groups)
+
+
+def walk(value: t.Any) -> t.Iterator[tuple[str, t.Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key), inner
+            yield from walk(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from walk(inner)
+
+
+def test_there_are_pages() -> None:
+    assert {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"} <= {page.name for page in PAGES}
+    assert len(PAGES) > 8
+
+
+@each_page
+def test_links_lead_somewhere(page: pathlib.Path) -> None:
+    for target in LINK.findall(prose(page)):
+        if target.startswith(OWN_FILES):
+            path, anchor = ROOT / target[len(OWN_FILES) :].partition("#")[0], target.partition("#")[2]
+        elif "://" in target or target.startswith("mailto:"):
+            assert GALAXY["repository"] + "/tree/main/" not in target or (ROOT / target.partition("/tree/main/")[2]).is_dir(), target
+            continue
+        else:
+            path, anchor = page.parent / target.partition("#")[0] if target[0] != "#" else page, target.partition("#")[2]
+        assert path.exists(), f"{target} is not there"
+        assert not anchor or anchor in anchors(path), f"{target}: no such heading"
+
+
+def test_readme_links_are_absolute() -> None:
+    """Galaxy and Automation Hub show the README away from its repository."""
+    relative = [target for target in LINK.findall(prose(ROOT / "README.md")) if "://" not in target and target[0] != "#"]
+    assert relative == []
+
+
+@each_page
+def test_files_named_exist(page: pathlib.Path) -> None:
+    for name in PATH_IN_TEXT.findall(prose(page)):
+        if not re.search(r"NAME|ID\b|METHOD", name):
+            assert (ROOT / name).exists(), f"{page.name} names {name}"
+
+
+@each_page
+def test_names_of_this_collection_exist(page: pathlib.Path) -> None:
+    for name in OWN_NAME.findall(page.read_text()):
+        assert name in own_names(), f"{page.name} names maintenance.azure.{name}"
+
+
+@each_page
+def test_variables_named_exist(page: pathlib.Path) -> None:
+    known, code = role_options(), text_of_code()
+    for name in set(PREFIXED.findall(page.read_text())):
+        assert name in known or re.search(rf"\b{name}\b", code), f"{page.name} names {name}"
+
+
+@each_page
+def test_make_targets_exist(page: pathlib.Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for name in re.findall(r"(?:`|^)make ([a-z]+)\b", page.read_text(), re.MULTILINE):
+        assert name in targets, f"{page.name} names make {name}"
+
+
+@each_page
+def test_yaml_examples(page: pathlib.Path) -> None:
+    known = role_options()
+    for text in examples(page, "yaml"):
+        for document in yaml.safe_load_all(text):
+            for key, value in walk(document):
+                if key.startswith("maintenance.azure.") and isinstance(value, dict):
+                    name = key.rpartition(".")[2]
+                    assert name in modules(), f"{key} is not a module"
+                    assert set(value) <= module_options(name), f"{key}: {set(value) - module_options(name)}"
+                elif PREFIXED.fullmatch(key) and key.split("_")[0] not in ("status", "drill"):
+                    assert key in known, f"{key} is no option of a role"
+
+
+@each_page
+def test_nobody_is_told_to_ask_the_real_address(page: pathlib.Path) -> None:
+    for language in ("console", "bash", "sh", "shell"):
+        for text in examples(page, language):
+            assert "169.254.169.254" not in text
+
+
+def test_readme_is_in_the_order_of_certification() -> None:
+    titles = re.findall(r"^## (.+)$", prose(ROOT / "README.md"), re.MULTILINE)
+    assert [title for title in titles if title in CERTIFICATION_ORDER] == CERTIFICATION_ORDER
+    assert titles.index("Description") == 1, "before it only what asking does"
+
+
+def policies(page: pathlib.Path) -> list[list[dict[str, t.Any]]]:
+    found = []
+    for text in examples(page, "yaml"):
+        for document in yaml.safe_load_all(text):
+            found += [value for key, value in walk(document) if key == "respond_policy" and isinstance(value, list)]
+    return found
+
+
+def filters() -> dict[str, t.Callable[..., t.Any]]:
+    found: dict[str, t.Callable[..., t.Any]] = {}
+    for path in sorted((ROOT / "plugins" / "filter").glob("*.py")):
+        module = importlib.import_module(f"ansible_collections.maintenance.azure.plugins.filter.{path.stem}")
+        found.update(module.FilterModule().filters())
+    return found
+
+
+def test_policies_of_the_documentation_load() -> None:
+    load = filters()["policy"]
+    page = ROOT / "docs" / "policy.md"
+    shown = policies(page)
+    assert len(shown) >= 4
+    for policy in shown:
+        assert [rule["name"] for rule in load(policy)] == [rule["name"] for rule in policy]
+    assert load(shown[0]) == load("default")
+    assert load(shown[1]) == load("documentation")
