@@ -86,4 +86,4 @@ def check_numbers(options: t.Mapping[str, t.Any]) -> None:
 
 
 def _bad_number(name: str, value: t.Any, wanted: str) -> ScheduledEventsError:
-    return ScheduledEventsError("{0} is {1}; it must be {2}.".format(name, value, wanted), "bad_option")
+    return ScheduledEventsError(f"{name} is {value}; it must be {wanted}.", "bad_option")

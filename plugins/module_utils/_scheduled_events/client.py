@@ -70,7 +70,8 @@ class Client:
 
     def get_document_once(self, time_left: float | None = None) -> Document:
         """One try, for those who keep time themselves: nothing takes longer than ``time_left``."""
-        versions = [self.api_version] if self.api_version else self._versions
+        # From the version in use on: a service that is moved back to an older one is followed.
+        versions = self._versions[self._versions.index(self.api_version) if self.api_version else 0 :]
         answer, version = self._get(EVENTS_PATH, versions, time_left)
         document = parse_document(answer.body, version, source=self._source(EVENTS_PATH, version))
         self.api_version = version
@@ -94,12 +95,16 @@ class Client:
 
     def get_vm_name(self) -> str:
         """This VM's name as Resources has it. Never the host name: in scale sets that is another one (fact b8)."""
-        compute = self.get_instance().get("compute")
+        return self.retry(self.get_vm_name_once)
+
+    def get_vm_name_once(self, time_left: float | None = None) -> str:
+        """The same in one try."""
+        compute = self._get_instance_once(time_left).get("compute")
         name = compute.get("name") if isinstance(compute, dict) else None
         if not isinstance(name, str) or not name.strip():
             raise ScheduledEventsError(
-                "The instance metadata from {0} has no compute.name, so this VM's own name is not known. Give it with "
-                "the option vm_name.".format(self.transport.endpoint),
+                f"The instance metadata from {self.transport.endpoint} has no compute.name, so this VM's own name is not known. Give it with "
+                "the option vm_name.",
                 "not_found",
             )
         return name
@@ -119,7 +124,7 @@ class Client:
                 pause = self.pause_before_retry(error, attempt, elapsed)
                 if pause is None:
                     if attempt:
-                        raise error.with_note("Tried {0} times in {1:.0f} s.".format(attempt + 1, elapsed))
+                        raise error.with_note(f"Tried {attempt + 1} times in {elapsed:.0f} s.")
                     raise
             attempt += 1
             self.clock.sleep(pause)
@@ -136,8 +141,8 @@ class Client:
             return None
         return pause if attempt < self.retries else None
 
-    def _get_instance_once(self) -> dict[str, t.Any]:
-        answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, None)
+    def _get_instance_once(self, time_left: float | None = None) -> dict[str, t.Any]:
+        answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, time_left)
         return parse_object(answer.body, self._source(INSTANCE_PATH, version))
 
     def _get(self, path: str, versions: t.Sequence[str], time_left: float | None) -> tuple[Answer, str]:
@@ -155,7 +160,7 @@ class Client:
     def _request(self, method: str, path: str, version: str, body: str | None, time_left: float | None) -> Answer:
         # A moment is always given, so that a time that is just over shows as a timeout of the request.
         limit = float("inf") if time_left is None else max(time_left, 0.05)
-        target = "{0}?api-version={1}".format(path, version)
+        target = f"{path}?api-version={version}"
         answer = self.transport.request(
             method,
             target,
@@ -163,11 +168,11 @@ class Client:
             connect_timeout=min(self.connect_timeout, limit),
             request_timeout=min(self.request_timeout, limit),
         )
-        check_answer(answer, "{0} {1}{2}".format(method, self.transport.endpoint, target))
+        check_answer(answer, f"{method} {self.transport.endpoint}{target}")
         return answer
 
     def _source(self, path: str, version: str) -> str:
-        return "{0}{1}?api-version={2}".format(self.transport.endpoint, path, version)
+        return f"{self.transport.endpoint}{path}?api-version={version}"
 
 
 def open_client(

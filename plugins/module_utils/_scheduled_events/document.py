@@ -43,7 +43,7 @@ class Document(t.NamedTuple):
     """What a VM serves: compare ``incarnation`` with "different" only, it may restart from a lower number."""
 
     incarnation: int
-    events: t.List[Event]
+    events: list[Event]
 
 
 def parse_document(
@@ -64,7 +64,7 @@ def parse_document(
         try:
             events.append(_event(raw, api_version))
         except ValueError as error:
-            raise _bad(source, "event {0} {1}".format(position, error), body)
+            raise _bad(source, f"event {position} {error}", body)
     mark_own(events, vm_name)
     return Document(incarnation, events)
 
@@ -77,7 +77,7 @@ def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
         text = body.decode("utf-8-sig") if isinstance(body, bytes) else body
         data = _clean(json.loads(text, parse_constant=_no_constant, parse_float=_finite), 0)
     except (ValueError, RecursionError) as error:
-        raise _bad(source, "it is not JSON ({0})".format(error), body)
+        raise _bad(source, f"it is not JSON ({error})", body)
     if not isinstance(data, dict):
         raise _bad(source, "it is JSON, but no object", body)
     return data
@@ -131,9 +131,7 @@ def _iso_moment(text: str) -> datetime.datetime | None:
     return _moment((year, month, day), match.groups()[3:6], match.group(7))
 
 
-def _moment(
-    date: tuple[int, int, int], time_of_day: t.Sequence[str | None], zone: str | None
-) -> datetime.datetime | None:
+def _moment(date: tuple[int, int, int], time_of_day: t.Sequence[str | None], zone: str | None) -> datetime.datetime | None:
     hour, minute, second = (int(part or 0) for part in time_of_day)
     try:
         # A leap second (60) is not known to Python; one second earlier is on the safe side.
@@ -179,7 +177,7 @@ def _text(raw: dict[str, t.Any], key: str) -> str | None:
         return value
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    raise ValueError("has a {0} that is not text".format(key))
+    raise ValueError(f"has a {key} that is not text")
 
 
 def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:
@@ -210,7 +208,7 @@ def _whole_number(value: t.Any) -> int | None:
 def _clean(value: t.Any, depth: int) -> t.Any:
     """Refuse deep nesting and replace halves of surrogate pairs, which no JSON writer can encode."""
     if depth > MAX_DEPTH:
-        raise ValueError("nested deeper than {0} levels".format(MAX_DEPTH))
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -221,21 +219,19 @@ def _clean(value: t.Any, depth: int) -> t.Any:
 
 
 def _no_constant(name: str) -> t.Any:
-    raise ValueError("{0} is not JSON".format(name))
+    raise ValueError(f"{name} is not JSON")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError("the number {0} is out of range".format(text[:40]))
+        raise ValueError(f"the number {text[:40]} is out of range")
     return number
 
 
 def _bad(source: str, why: str, body: bytes | str) -> ScheduledEventsError:
     return ScheduledEventsError(
-        "The answer from {0} is not usable: {1}. What came: {2}. This is not taken as 'no events'; if it lasts, ask "
-        "again by hand (curl --noproxy '*' -H Metadata:true URL) and look for a proxy in between.".format(
-            source, why, describe_body(body)
-        ),
+        f"The answer from {source} is not usable: {why}. What came: {describe_body(body)}. This is not taken as 'no events'; if it lasts, ask "
+        "again by hand (curl --noproxy '*' -H Metadata:true URL) and look for a proxy in between.",
         "bad_document",
     )

@@ -42,6 +42,8 @@ class ScheduledEventsError(Exception):
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
+        # What was known when it happened; modules return it beside the message.
+        self.result: dict[str, t.Any] = {}
 
     @property
     def answer_lost(self) -> bool:
@@ -50,9 +52,9 @@ class ScheduledEventsError(Exception):
 
     def with_note(self, note: str) -> ScheduledEventsError:
         """The same error with one more sentence."""
-        return ScheduledEventsError(
-            "{0} {1}".format(self.message, note), self.kind, self.status, self.retryable, self.retry_after
-        )
+        error = ScheduledEventsError(f"{self.message} {note}", self.kind, self.status, self.retryable, self.retry_after)
+        error.result = self.result
+        return error
 
 
 def describe_body(body: bytes | str, limit: int = 200) -> str:
@@ -61,10 +63,10 @@ def describe_body(body: bytes | str, limit: int = 200) -> str:
         return "an empty body"
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     shown = "".join(letter if letter.isprintable() else " " for letter in text[:limit]).strip()
-    more = " ... ({0} in all)".format(len(body)) if len(text) > limit else ""
-    return '"{0}"{1}'.format(shown, more)
+    more = f" ... ({len(body)} in all)" if len(text) > limit else ""
+    return f'"{shown}"{more}'
 
 
 def seconds_in_words(seconds: float) -> str:
     """12.345 becomes "12.3 s", 5.0 becomes "5 s"."""
-    return "{0:g} s".format(round(t.cast(float, seconds), 1))
+    return f"{round(t.cast(float, seconds), 1):g} s"

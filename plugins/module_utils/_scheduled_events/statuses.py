@@ -35,11 +35,12 @@ def check_answer(answer: Answer, request: str) -> None:
     """Raise unless the answer is a success."""
     if 200 <= answer.status < 300:
         return
-    came = "{0} was answered with status {1} and {2}.".format(request, answer.status, describe_body(answer.body))
+    came = f"{request} was answered with status {answer.status} and {describe_body(answer.body)}."
     if 300 <= answer.status < 400:
         raise ScheduledEventsError(
-            "{0} It points to {1}; redirects are not followed, because the metadata service sends none. Look for a proxy "
-            "or a captive portal in between.".format(came, describe_body(answer.headers.get("location", ""))),
+            "{} It points to {}; redirects are not followed, because the metadata service sends none. Look for a proxy or a captive portal in between.".format(
+                came, describe_body(answer.headers.get("location", ""))
+            ),
             "redirected",
             answer.status,
         )
@@ -50,7 +51,7 @@ def check_answer(answer: Answer, request: str) -> None:
             answer.status,
         )
     raise ScheduledEventsError(
-        "{0} {1}".format(came, ADVICE.get(answer.status, "Check what answers at this address.")),
+        "{} {}".format(came, ADVICE.get(answer.status, "Check what answers at this address.")),
         "bad_request" if answer.status in HOPELESS else "http_status",
         answer.status,
         retryable=answer.status in RETRYABLE,

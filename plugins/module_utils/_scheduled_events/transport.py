@@ -28,7 +28,7 @@ class Answer(t.NamedTuple):
     """Names of headers are in lower case."""
 
     status: int
-    headers: t.Dict[str, str]
+    headers: dict[str, str]
     body: bytes
 
 
@@ -89,10 +89,8 @@ class LocalTransport:
             self._connection.close()
             self._connection = None
 
-    def _request_once(
-        self, method: str, path: str, body: str | None, connect_timeout: float, request_timeout: float
-    ) -> Answer:
-        target = "{0} {1}{2}".format(method, self.endpoint, path)
+    def _request_once(self, method: str, path: str, body: str | None, connect_timeout: float, request_timeout: float) -> Answer:
+        target = f"{method} {self.endpoint}{path}"
         connection = self._connect(target, connect_timeout)
         guard = t.cast(_TimedSocket, connection.sock)
         guard.start(request_timeout)
@@ -111,14 +109,14 @@ class LocalTransport:
         except socket.timeout:
             self.close()
             raise ScheduledEventsError(
-                "{0}: connected, but there was no complete answer within {1} (request_timeout). The very first request "
-                "to scheduled events may take two minutes.".format(target, seconds_in_words(request_timeout)),
+                f"{target}: connected, but there was no complete answer within {seconds_in_words(request_timeout)} (request_timeout). The very first request "
+                "to scheduled events may take two minutes.",
                 "timeout",
             )
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             raise ScheduledEventsError(
-                "{0}: the connection broke before the answer was complete ({1}).".format(target, _words(error)),
+                f"{target}: the connection broke before the answer was complete ({_words(error)}).",
                 "connection_lost",
                 retryable=True,
             )
@@ -130,7 +128,7 @@ class LocalTransport:
         try:
             connection.connect()
         except socket.timeout:
-            raise self._no_answer(target, "nobody answered within {0}".format(seconds_in_words(connect_timeout)))
+            raise self._no_answer(target, f"nobody answered within {seconds_in_words(connect_timeout)}")
         except (OSError, UnicodeError) as error:
             raise self._no_answer(target, _words(error))
         connection.sock = t.cast(t.Any, _TimedSocket(connection.sock))
@@ -138,9 +136,7 @@ class LocalTransport:
         return connection
 
     def _no_answer(self, target: str, why: str) -> ScheduledEventsError:
-        return ScheduledEventsError(
-            "{0}: cannot connect ({1}). {2}".format(target, why, self.hint), "no_answer", retryable=True
-        )
+        return ScheduledEventsError(f"{target}: cannot connect ({why}). {self.hint}", "no_answer", retryable=True)
 
 
 class _TimedSocket:
@@ -210,8 +206,7 @@ def _read_body(response: http.client.HTTPResponse, target: str) -> bytes:
 
 def _too_large(target: str) -> ScheduledEventsError:
     return ScheduledEventsError(
-        "{0}: the answer is larger than {1} bytes, which no real one is; it was refused. Check what answers at this "
-        "address.".format(target, MAX_ANSWER_BYTES),
+        f"{target}: the answer is larger than {MAX_ANSWER_BYTES} bytes, which no real one is; it was refused. Check what answers at this address.",
         "too_large",
     )
 
@@ -225,16 +220,15 @@ def _split_endpoint(endpoint: str) -> tuple[str, str, int]:
     extra = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None
     if parts.scheme != "http" or not host or extra or not all(33 <= ord(letter) < 127 for letter in parts.netloc):
         raise ScheduledEventsError(
-            "endpoint is '{0}'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is "
-            "http://169.254.169.254.".format(endpoint),
+            f"endpoint is '{endpoint}'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is http://169.254.169.254.",
             "bad_option",
         )
-    return "http://{0}".format(parts.netloc), host, 80 if port is None else port
+    return f"http://{parts.netloc}", host, 80 if port is None else port
 
 
 def _hint(endpoint: str, host: str) -> str:
     if host != "169.254.169.254":
-        return "Check that something listens at {0}; Azure's own endpoint is http://169.254.169.254.".format(endpoint)
+        return f"Check that something listens at {endpoint}; Azure's own endpoint is http://169.254.169.254."
     return (
         "Check that this is an Azure VM; that 'ip route get 169.254.169.254' leaves by the primary network interface "
         "(the route comes with DHCP); that no firewall, VPN or container network blocks the address. A proxy is "
@@ -244,7 +238,7 @@ def _hint(endpoint: str, host: str) -> str:
 
 def _words(error: BaseException) -> str:
     if isinstance(error, http.client.IncompleteRead):
-        return "the body was cut off after {0} bytes".format(len(error.partial))
+        return f"the body was cut off after {len(error.partial)} bytes"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error) or type(error).__name__
