@@ -1,0 +1,21 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Entry point of ``python3 path/to/imds_simulator``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# Python put the package's own folder first on the path; its parent must stand there, or imports would find single files.
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != _here]
+sys.path.insert(0, os.path.dirname(_here))
+# The package may lie in a folder that must stay as it was copied (and that check mode compares).
+sys.dont_write_bytecode = True
+
+from imds_simulator.command_line import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Command line: options in, one line of JSON when everything listens, then run until told to end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from typing import Any, Dict, List, Optional
+
+from imds_simulator import VERSION, scenarios
+from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
+from imds_simulator.simulator import Simulator
+from imds_simulator.switches import Switches, parse_assignment
+from imds_simulator.vm import Vm, parse_vm, split_address
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="imds_simulator",
+        description="Plays Azure's Scheduled Events endpoint for many VMs. Prints one line of JSON with the addresses.",
+    )
+    parser.add_argument("--vm", action="append", default=[], metavar="NAME[=HOST:PORT]", help="a VM; may be repeated")
+    parser.add_argument("--vms", type=int, default=0, metavar="N", help="N more VMs named vm-0001, vm-0002, ...")
+    parser.add_argument("--vm-file", metavar="FILE", help="JSON list of VMs with all their properties")
+    parser.add_argument("--control", default="127.0.0.1:0", metavar="HOST:PORT", help="address of the control API")
+    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="simulated seconds in each real one")
+    parser.add_argument("--start", metavar="DATE", help="date at which a virtual clock begins (ISO 8601)")
+    parser.add_argument("--disabled", action="store_true", help="the feature is not enabled yet: the first GET does that")
+    parser.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help="may be repeated; see GET /")
+    parser.add_argument("--scenario", metavar="NAME", help="play this scenario at once")
+    parser.add_argument("--list-scenarios", action="store_true", help="print the scenarios and end")
+    parser.add_argument("--hook", metavar="COMMAND", help="run at each transition, log entry as JSON on its input")
+    parser.add_argument("--record", metavar="FILE", help="append every request and transition as lines of JSON")
+    parser.add_argument("--parent", type=int, metavar="PID", help="end when this process is gone")
+    parser.add_argument("--pid-file", metavar="FILE", help="write the process id here, removed at the end")
+    parser.add_argument("--version", action="version", version=VERSION)
+    return parser
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    options = parser().parse_args(arguments)
+    if options.list_scenarios:
+        for entry in scenarios.listing():
+            print("%2d  %-32s %s" % (entry["number"], entry["name"], entry["title"]))
+        return 0
+    if options.speed <= 0:
+        parser().error("--speed must be greater than 0")
+    _raise_file_limit()
+    try:
+        asyncio.run(_run(options))
+    except (OSError, ValueError) as problem:
+        sys.stderr.write("imds_simulator: %s\n" % problem)
+        return 1
+    return 0
+
+
+def _raise_file_limit() -> None:
+    """A thousand VMs and their clients need more open files than the usual soft limit."""
+    try:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+async def _run(options: argparse.Namespace) -> None:
+    simulator = Simulator(
+        _clock(options),
+        Switches(**dict(parse_assignment(text) for text in options.switch)),
+        enabled=not options.disabled,
+        hook=options.hook,
+        record=options.record,
+    )
+    _watch_signals(simulator)
+    try:
+        for vm in _vms(options):
+            await simulator.add_vm(vm)
+        await simulator.start_control(*split_address(options.control))
+        if options.scenario:
+            scenarios.play(simulator, scenarios.load(options.scenario))
+        if options.parent:
+            simulator.loop.create_task(_watch_parent(simulator, options.parent))
+        _write_pid(options.pid_file)
+        print(json.dumps({"control": simulator.control_url, "vms": simulator.urls()}), flush=True)
+        await simulator.stopped.wait()
+    finally:
+        await simulator.close()
+        if options.pid_file and os.path.exists(options.pid_file):
+            os.unlink(options.pid_file)
+
+
+def _clock(options: argparse.Namespace) -> Clock:
+    if options.clock == "virtual":
+        return VirtualClock(parse_iso(options.start) if options.start else None)
+    return RealClock(options.speed)
+
+
+def _vms(options: argparse.Namespace) -> List[Vm]:
+    vms = [parse_vm(text) for text in options.vm]
+    if options.vm_file:
+        with open(options.vm_file, encoding="utf-8") as stream:
+            vms.extend(Vm(**entry) for entry in json.load(stream))
+    vms.extend(Vm("vm-%04d" % number) for number in range(1, options.vms + 1))
+    if not vms and options.scenario:
+        cast: List[Dict[str, Any]] = scenarios.load(options.scenario).get("vms", [])
+        vms = [Vm(**entry) for entry in cast]
+    return vms
+
+
+def _watch_signals(simulator: Simulator) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        simulator.loop.add_signal_handler(number, simulator.stopped.set)
+
+
+async def _watch_parent(simulator: Simulator, pid: int) -> None:
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            simulator.stopped.set()
+            return
+        except PermissionError:
+            pass
+        await asyncio.sleep(0.5)
+
+
+def _write_pid(path: Optional[str]) -> None:
+    if path:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("%d\n" % os.getpid())

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenarios are data: files of JSON with the VMs they need, the switches they set, and steps at times."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+if TYPE_CHECKING:
+    from imds_simulator.simulator import Simulator
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios_data")
+_ACTS = ("approve", "start", "finish", "cancel")
+
+
+class ScenarioError(ValueError):
+    """A scenario that does not exist or cannot be played here."""
+
+
+def names() -> List[str]:
+    """Names of all scenarios in the order of their numbers: the file is called NN-name.json."""
+    files = sorted(file for file in os.listdir(FOLDER) if file.endswith(".json"))
+    return [file[:-5].partition("-")[2] for file in files]
+
+
+def listing() -> List[Dict[str, Any]]:
+    return [{key: load(name)[key] for key in ("number", "name", "title")} for name in names()]
+
+
+def load(name: str) -> Dict[str, Any]:
+    """By name, or by number for the first of that number."""
+    for file in sorted(os.listdir(FOLDER)):
+        number, _separator, rest = file.partition("-")
+        if rest == name + ".json" or (name.isdigit() and number.isdigit() and int(number) == int(name)):
+            with open(os.path.join(FOLDER, file), encoding="utf-8") as stream:
+                scenario: Dict[str, Any] = json.load(stream)
+                return scenario
+    raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
+
+
+def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
+    """Begin now: set what the scenario needs and plan its steps. Answers with the EventIds by the steps' ids."""
+    stage = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
+    needed = len(scenario.get("vms", []))
+    if len(stage) < needed:
+        raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], needed, len(stage)))
+    simulator.switches.change(scenario.get("switches", {}))
+    if "enabled" in scenario:
+        simulator.groups.set_features(scenario["enabled"])
+    simulator.refresh()
+    ids: Dict[str, str] = {}
+    for step in scenario.get("steps", []):
+        at = float(step.get("at", 0))
+        if at <= 0:
+            _take_step(simulator, step, stage, ids)
+        else:
+            simulator.clock.call_later(at, lambda step=step: _take_step(simulator, step, stage, ids))
+    return {"name": scenario["name"], "events": ids}
+
+
+def _take_step(simulator: "Simulator", step: Dict[str, Any], stage: List[str], ids: Dict[str, str]) -> None:
+    act = step["do"]
+    if act == "create":
+        wishes = dict(step["event"])
+        if "resources" in wishes:
+            wishes["resources"] = [_cast(name, stage) for name in wishes["resources"]]
+        ids[step.get("id", "event")] = simulator.machine.create(wishes).event_id
+    elif act in _ACTS:
+        event = simulator.machine.get(ids[step["id"]])
+        if event is not None and (act != "finish" or event.listed):
+            _act(simulator, act, event, step)
+    elif act == "fault":
+        simulator.faults.add(dict(step["fault"]), simulator.clock.now())
+    elif act == "switch":
+        simulator.switches.change(step["switches"])
+        simulator.refresh()
+    else:
+        raise ScenarioError("a step cannot '%s'" % act)
+
+
+def _act(simulator: "Simulator", act: str, event: Any, step: Dict[str, Any]) -> None:
+    if act == "approve":
+        simulator.machine.approve(event, str(step.get("by", "scenario")))
+    else:
+        getattr(simulator.machine, act)(event)
+
+
+def _cast(name: str, stage: List[str]) -> str:
+    """``@0`` is the first VM on the stage; any other name stands for itself."""
+    if name.startswith("@"):
+        index = int(name[1:])
+        if index >= len(stage):
+            raise ScenarioError("the scenario names VM %d, there are %d" % (index + 1, len(stage)))
+        return stage[index]
+    return name

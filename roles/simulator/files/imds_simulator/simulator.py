@@ -1,0 +1,144 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole simulator: one event store, many VMs, their servers, and everything that watches."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Dict, List, Optional, Tuple
+
+from imds_simulator.clock import Clock, VirtualClock
+from imds_simulator.control import Control
+from imds_simulator.documents import document, etag
+from imds_simulator.endpoint import Endpoint
+from imds_simulator.event import Event
+from imds_simulator.faults import Faults
+from imds_simulator.groups import Groups
+from imds_simulator.hooks import Hooks
+from imds_simulator.machine import Machine
+from imds_simulator.recorder import Recorder
+from imds_simulator.switches import Switches
+from imds_simulator.vm import Vm
+from imds_simulator.wire import Connection, Handler
+
+
+class Simulator:
+    """Holds the parts together; decides nothing about events itself."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        switches: Optional[Switches] = None,
+        enabled: bool = True,
+        hook: Optional[str] = None,
+        record: Optional[str] = None,
+    ) -> None:
+        self.loop = asyncio.get_event_loop()
+        self.clock = clock
+        self.switches = switches or Switches()
+        self.groups = Groups(clock, self.switches, enabled)
+        self.groups.on_vm_end = self._end_vm
+        self.machine = Machine(clock, self.switches, self.groups, self._report, self._changed)
+        self.faults = Faults()
+        self.recorder = Recorder(clock, record)
+        self.hooks = Hooks(hook)
+        self.control_url: Optional[str] = None
+        self.stopped = asyncio.Event()
+        self._servers: Dict[str, Any] = {}
+        self._connections: Dict[str, List[Connection]] = {}
+        self._documents: Dict[Tuple[str, str], Tuple[bytes, str]] = {}
+
+    # --- servers -------------------------------------------------------------------------------------------------------
+
+    async def add_vm(self, vm: Vm) -> None:
+        self.groups.add(vm)
+        try:
+            vm.url = await self._listen(vm.name, vm.host, vm.port, Endpoint(self, vm).handle)
+        except OSError:
+            del self.groups.vms[vm.name]
+            raise
+        self._documents.clear()
+
+    async def start_control(self, host: str, port: int) -> None:
+        # The name cannot be a VM's: those are not empty.
+        self.control_url = await self._listen("", host, port, Control(self).handle)
+
+    async def _listen(self, name: str, host: str, port: int, handler: Handler) -> str:
+        connections = self._connections.setdefault(name, [])
+        server = await self.loop.create_server(lambda: Connection(handler, connections), host, port, backlog=256)
+        self._servers[name] = server
+        address = server.sockets[0].getsockname()
+        return "http://%s:%d" % ("[%s]" % address[0] if ":" in address[0] else address[0], address[1])
+
+    def _end_vm(self, vm: Vm) -> None:
+        """An evicted or deleted VM has no metadata service any more."""
+        server = self._servers.pop(vm.name, None)
+        if server is not None:
+            server.close()
+        for connection in list(self._connections.get(vm.name, [])):
+            connection.drop()
+
+    async def close(self) -> None:
+        await self.hooks.finish()
+        for server in self._servers.values():
+            server.close()
+        for connections in self._connections.values():
+            for connection in list(connections):
+                connection.drop()
+        self.recorder.close()
+
+    # --- what endpoints ask --------------------------------------------------------------------------------------------
+
+    def ask(self, vm: Vm) -> float:
+        """A GET of the document has come: keeps the feature enabled. Seconds until it may be answered."""
+        feature = self.groups.feature(vm)
+        now = self.clock.now()
+        if feature.ask(now):
+            self.groups.restart_incarnation(vm)
+            self._documents.clear()
+            if feature.events_from > now:
+                self.clock.call_at(feature.events_from, lambda: self._show_withheld(vm))
+        return feature.blocked_for(now)
+
+    def _show_withheld(self, vm: Vm) -> None:
+        if self.visible(vm):
+            self.groups.count_up(vm)
+        self._documents.clear()
+
+    def polled(self) -> None:
+        if self.switches.seconds_per_poll and isinstance(self.clock, VirtualClock):
+            self.clock.advance(self.switches.seconds_per_poll)
+
+    def document(self, vm: Vm, version: str) -> Tuple[bytes, str]:
+        key = (vm.name, version)
+        if key not in self._documents:
+            body = document(version, self.groups.incarnation(vm), self.visible(vm), self.switches)
+            self._documents[key] = (body, etag(body))
+        return self._documents[key]
+
+    def visible(self, vm: Vm) -> List[Event]:
+        if not self.groups.feature(vm).shows_events(self.clock.now()):
+            return []
+        return [event for event in self.machine.events.values() if event.listed and self.groups.hears_of(vm, event)]
+
+    def find_event(self, vm: Vm, event_id: str) -> Optional[Event]:
+        event = self.machine.get(event_id)
+        return event if event is not None and event.listed and self.groups.hears_of(vm, event) else None
+
+    # --- what the machine tells ----------------------------------------------------------------------------------------
+
+    def _report(self, transition: str, event: Event, **details: Any) -> None:
+        entry = self.recorder.transition(transition, event, details)
+        self.hooks.add(dict(entry, event=event.as_dict()))
+
+    def _changed(self, event: Event) -> None:
+        self.groups.count_change(event)
+        self._documents.clear()
+
+    def refresh(self) -> None:
+        """A switch or the list of VMs was changed: documents may look different."""
+        self._documents.clear()
+
+    def urls(self) -> Dict[str, Optional[str]]:
+        return {vm.name: vm.url for vm in self.groups.vms.values()}

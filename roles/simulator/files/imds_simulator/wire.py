@@ -1,0 +1,244 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HTTP/1.1 by hand over asyncio: a few hundred bytes for each connection, so that a thousand VMs fit on one core.
+
+Keep-alive, pipelining, ``Expect: 100-continue``, bodies by length or in chunks. A handler gets a request and a ``reply``
+that it may call at once or later; the next request of the connection waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from http import HTTPStatus
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+MAXIMUM_HEAD = 64 * 1024
+MAXIMUM_BODY = 1024 * 1024
+
+
+class Request:
+    """One request as it came."""
+
+    __slots__ = ("body", "headers", "keep_alive", "method", "path", "target", "query")
+
+    def __init__(self, method: str, target: str, headers: List[Tuple[str, str]], keep_alive: bool) -> None:
+        self.method = method
+        self.target = target
+        self.path, _separator, self.query = target.partition("?")
+        self.headers = headers
+        self.keep_alive = keep_alive
+        self.body = b""
+
+    def header(self, name: str) -> Optional[str]:
+        """First header of that name; names are compared in lower case, as they are kept."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+
+class Answer:
+    """One answer; the odd fields let faults do what a sound server never would."""
+
+    __slots__ = ("body", "close", "headers", "raw", "reset", "status")
+
+    def __init__(
+        self,
+        status: int = 200,
+        body: bytes = b"",
+        headers: Optional[Dict[str, str]] = None,
+        close: bool = False,
+        raw: Optional[bytes] = None,
+        reset: bool = False,
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.headers = headers if headers is not None else {}
+        self.close = close
+        self.raw = raw
+        self.reset = reset
+
+    def as_bytes(self, keep_alive: bool) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        lines = ["HTTP/1.1 %d %s" % (self.status, _reason(self.status))]
+        lines.extend("%s: %s" % item for item in self.headers.items())
+        if "Content-Length" not in self.headers and self.status != 304:
+            lines.append("Content-Length: %d" % len(self.body))
+        if not keep_alive:
+            lines.append("Connection: close")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + self.body
+
+
+Reply = Callable[[Answer], None]
+Handler = Callable[[Request, Reply], None]
+
+
+def json_answer(status: int, value: Any, headers: Optional[Dict[str, str]] = None) -> Answer:
+    body = json.dumps(value, separators=(",", ":")).encode("utf-8")
+    return Answer(status, body, dict(headers or {}, **{"Content-Type": "application/json; charset=utf-8"}))
+
+
+def _reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"
+
+
+class BadRequest(Exception):
+    """Bytes that are no HTTP; the status to close the connection with."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class Connection(asyncio.Protocol):
+    """Server side of one connection."""
+
+    def __init__(self, handler: Handler, siblings: "List[Connection]") -> None:
+        self._handler = handler
+        # Open connections of the same server, so that it can end them all.
+        self._siblings = siblings
+        self._transport: Any = None
+        self._buffer = b""
+        self._pending: Optional[Request] = None
+        self._busy = False
+        self._working = False
+        self._continued = False
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._siblings.append(self)
+
+    def connection_lost(self, exc: Optional[Exception]) -> None:
+        self._transport = None
+        self._siblings.remove(self)
+
+    def drop(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        self._work()
+
+    def _work(self) -> None:
+        # A reply that comes at once returns here through _reply: the loop goes on, the stack does not grow.
+        if self._working:
+            return
+        self._working = True
+        try:
+            while not self._busy and self._transport is not None:
+                request = self._next_request()
+                if request is None:
+                    break
+                self._busy = True
+                self._handler(request, lambda answer, request=request: self._reply(request, answer))
+        except BadRequest as problem:
+            self._send(json_answer(problem.status, {"error": str(problem)}), False)
+        finally:
+            self._working = False
+
+    def _reply(self, request: Request, answer: Answer) -> None:
+        self._busy = False
+        self._send(answer, request.keep_alive and not answer.close)
+        self._work()
+
+    def _send(self, answer: Answer, keep_alive: bool) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if answer.reset:
+            # Linger zero turns the close into a reset, as a crashed or restarted server gives.
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            transport.abort()
+            return
+        transport.write(answer.as_bytes(keep_alive))
+        if not keep_alive:
+            transport.close()
+
+    def _next_request(self) -> Optional[Request]:
+        if self._pending is None:
+            end = self._buffer.find(b"\r\n\r\n")
+            if end < 0:
+                if len(self._buffer) > MAXIMUM_HEAD:
+                    raise BadRequest(431, "the request's headers are longer than %d bytes" % MAXIMUM_HEAD)
+                return None
+            self._pending = parse_head(self._buffer[:end])
+            self._buffer = self._buffer[end + 4 :]
+            self._continued = False
+        body, used = take_body(self._pending, self._buffer)
+        if body is None:
+            self._say_continue()
+            return None
+        request, self._pending = self._pending, None
+        request.body = body
+        self._buffer = self._buffer[used:]
+        return request
+
+    def _say_continue(self) -> None:
+        """A client that asks whether it may send its body is told to go on, once."""
+        if not self._continued and self._pending is not None:
+            self._continued = True
+            if (self._pending.header("expect") or "").lower() == "100-continue":
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def parse_head(head: bytes) -> Request:
+    lines = head.decode("latin-1").split("\r\n")
+    # Empty lines before a request are allowed, and some clients send one after a body.
+    while lines and not lines[0]:
+        lines.pop(0)
+    words = lines[0].split(" ") if lines else []
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        raise BadRequest(400, "the request line is not HTTP/1.1")
+    headers = []
+    for line in lines[1:]:
+        name, separator, value = line.partition(":")
+        if not separator:
+            raise BadRequest(400, "a header line has no colon")
+        headers.append((name.strip().lower(), value.strip()))
+    request = Request(words[0], words[1], headers, True)
+    connection = (request.header("connection") or "").lower()
+    request.keep_alive = "close" not in connection and (words[2] != "HTTP/1.0" or "keep-alive" in connection)
+    return request
+
+
+def take_body(request: Request, data: bytes) -> Tuple[Optional[bytes], int]:
+    """The body and how many bytes it took; None while it is not complete."""
+    if "chunked" in (request.header("transfer-encoding") or "").lower():
+        return _take_chunks(data)
+    text = request.header("content-length") or "0"
+    if not text.isdigit():
+        raise BadRequest(400, "Content-Length is not a number")
+    length = int(text)
+    if length > MAXIMUM_BODY:
+        raise BadRequest(413, "the body is longer than %d bytes" % MAXIMUM_BODY)
+    return (data[:length], length) if len(data) >= length else (None, 0)
+
+
+def _take_chunks(data: bytes) -> Tuple[Optional[bytes], int]:
+    body, position = b"", 0
+    while True:
+        end = data.find(b"\r\n", position)
+        if end < 0:
+            return None, 0
+        try:
+            size = int(data[position:end].split(b";")[0], 16)
+        except ValueError:
+            raise BadRequest(400, "a chunk has no size") from None
+        if size < 0 or len(body) + size > MAXIMUM_BODY:
+            raise BadRequest(413, "the body is longer than %d bytes" % MAXIMUM_BODY)
+        position = end + 2
+        if len(data) < position + size + 2:
+            return None, 0
+        body += data[position : position + size]
+        position += size + 2
+        if size == 0:
+            return body, position
