@@ -1,0 +1,156 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: scheduled_events_approve
+short_description: Tell Azure that a VM is ready for its maintenance
+version_added: 1.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - Approves Scheduled Events, so that Azure need not wait until C(NotBefore). Several events go in one request.
+  - An approval starts an event for every VM it names. So the document is read again right before, and unless all those VMs are
+    allowed by O(approve_for), nothing is approved at all.
+  - Where the answer to an approval is lost, the document is read again before anything is sent again.
+notes:
+  - Approved does not mean started. Azure may wait for the approval of others on the same hardware.
+  - Azure does not show who approved what, so an event that is still V(Scheduled) is approved again by a second run. That does
+    no harm.
+  - Root is not needed.
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.action_group
+  - maintenance.azure.endpoint
+attributes:
+  check_mode:
+    support: full
+    details: In check mode the document is read and every guard applies; only the approval is not sent.
+  diff_mode:
+    support: none
+  idempotent:
+    support: partial
+    details: An event that has started or is gone is not approved again. One that is still scheduled is.
+options:
+  event_ids:
+    description:
+      - The events to approve. Compared without case and sent as Azure lists them.
+    type: list
+    elements: str
+    required: true
+  approve_for:
+    description:
+      - Names of the VMs that the approved events may hit, compared without case. V(*) allows any.
+      - By default only this VM itself. With V([]) nobody, so everything is refused.
+      - Name the other VMs of an event only when they are ready too.
+    type: list
+    elements: str
+  fail_on_missing:
+    description:
+      - Whether to fail, and approve nothing, when one of O(event_ids) is not listed or has already started.
+    type: bool
+    default: false
+seealso:
+  - module: maintenance.azure.scheduled_events_info
+  - module: maintenance.azure.wait_for_scheduled_event
+"""
+
+EXAMPLES = r"""
+- name: Find out what waits for this VM
+  maintenance.azure.scheduled_events_info:
+    affecting: this_vm
+    event_statuses:
+      - Scheduled
+  register: scheduled
+
+- name: Approve it, as far as it hits this VM alone
+  maintenance.azure.scheduled_events_approve:
+    event_ids: "{{ scheduled.events | map(attribute='event_id') }}"
+  when: scheduled.events | length > 0
+
+- name: Approve an event that hits two VMs, both of which are drained
+  maintenance.azure.scheduled_events_approve:
+    event_ids:
+      - C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    approve_for:
+      - WestNO_0
+      - WestNO_1
+"""
+
+RETURN = r"""
+approved:
+  description:
+    - Ids of the events that were approved, as Azure lists them. In check mode, those that would be.
+  returned: when a document was read
+  type: list
+  elements: str
+  sample:
+    - C7061BAC-AFDC-4513-B24B-AA5F13A16123
+already_started:
+  description: Ids of events that have started already and need no approval.
+  returned: when a document was read
+  type: list
+  elements: str
+  sample: []
+not_found:
+  description: Ids from O(event_ids) that are not listed. Such an event is over, was cancelled, or never was.
+  returned: when a document was read
+  type: list
+  elements: str
+  sample: []
+document_incarnation:
+  description:
+    - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
+    - It is not always greater. It begins anew after 24 hours without a request, and it skips values.
+  returned: when a document was read
+  type: int
+  sample: 2
+vm_name:
+  description: This VM's own name, from O(vm_name) or from the instance metadata. Null when it is not known.
+  returned: always
+  type: str
+  sample: WestNO_0
+api_version:
+  description: The version that was used.
+  returned: when a document was read
+  type: str
+  sample: "2020-07-01"
+error_kind:
+  description:
+    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
+      V(no_answer), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and V(version_rejected).
+  returned: failure
+  type: str
+  sample: no_answer
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import approve
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    approve_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec=dict(**shared_arguments(), **approve_arguments()),
+        supports_check_mode=True,
+    )
+    options = {name: module.params[name] for name in approve_arguments()}
+    try:
+        client = open_client(module.params, warn=module.warn)
+        result = approve(client, vm_name=module.params["vm_name"], check_mode=module.check_mode, **options)
+    except ScheduledEventsError as error:
+        module.fail_json(msg=str(error), error_kind=error.kind, **error.result)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: scheduled_events_info
+short_description: Read what maintenance is coming to an Azure VM
+version_added: 1.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - Reads the Scheduled Events of the VM that the module runs on, from the metadata service inside the VM.
+  - An empty list is only returned when the service said so. An answer that is missing, empty or cut off is an error.
+notes:
+  - The first request enables Scheduled Events for the VM. It may take two minutes, events arrive within five minutes, and from
+    then on restarts and redeploys asked for in the portal wait up to 15 minutes for an approval. After 24 hours without a
+    request they are disabled again.
+  - Root is not needed.
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.action_group
+  - maintenance.azure.attributes.read_only
+  - maintenance.azure.endpoint
+  - maintenance.azure.selection
+seealso:
+  - module: maintenance.azure.scheduled_events_approve
+  - module: maintenance.azure.wait_for_scheduled_event
+  - name: Scheduled Events for Linux VMs
+    description: Microsoft's documentation of the service.
+    link: https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
+"""
+
+EXAMPLES = r"""
+- name: Read every event that this VM is told of
+  maintenance.azure.scheduled_events_info:
+  register: scheduled
+
+- name: Say what is coming to this VM
+  ansible.builtin.debug:
+    msg: "{{ item.event_type }} not before {{ item.not_before }}: {{ item.description }}"
+  loop: "{{ scheduled.events | selectattr('affects_this_vm') }}"
+  loop_control:
+    label: "{{ item.event_id }}"
+
+- name: Read only reboots and redeploys of this VM that have not begun
+  maintenance.azure.scheduled_events_info:
+    affecting: this_vm
+    event_types:
+      - Reboot
+      - Redeploy
+    event_statuses:
+      - Scheduled
+"""
+
+RETURN = r"""
+events:
+  description: The selected events, in the order in which Azure lists them.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+      event_type: Freeze
+      event_status: Scheduled
+      resource_type: VirtualMachine
+      resources:
+        - WestNO_0
+        - WestNO_1
+      not_before: "2022-04-11T22:26:58Z"
+      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+      event_source: Platform
+      duration_in_seconds: 5
+      affects_this_vm: true
+      raw:
+        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+        EventStatus: Scheduled
+        EventType: Freeze
+        ResourceType: VirtualMachine
+        Resources:
+          - WestNO_0
+          - WestNO_1
+        NotBefore: Mon, 11 Apr 2022 22:26:58 GMT
+        Description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+        EventSource: Platform
+        DurationInSeconds: 5
+  contains:
+    event_id:
+      description: Id of the event, exactly as received. Compare it without case.
+      type: str
+      returned: always
+      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    event_type:
+      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or whatever else Azure says.
+      type: str
+      returned: always
+      sample: Freeze
+    event_status:
+      description: V(Scheduled) or V(Started). There is never a status for an event that is over, it is no longer listed.
+      type: str
+      returned: always
+      sample: Scheduled
+    resource_type:
+      description: V(VirtualMachine).
+      type: str
+      returned: always
+      sample: VirtualMachine
+    resources:
+      description: Names of the VMs that the event hits. Approving it starts it for all of them.
+      type: list
+      elements: str
+      returned: always
+      sample:
+        - WestNO_0
+        - WestNO_1
+    not_before:
+      description: The event does not start earlier, unless it is approved. Null when the event has started, or no time was given.
+      type: str
+      returned: always
+      sample: "2022-04-11T22:26:58Z"
+    description:
+      description: Why, in words. Null where the version has none.
+      type: str
+      returned: always
+      sample: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+    event_source:
+      description: V(Platform) or V(User). Null where the version has none.
+      type: str
+      returned: always
+      sample: Platform
+    duration_in_seconds:
+      description: Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none.
+      type: int
+      returned: always
+      sample: 5
+    affects_this_vm:
+      description: Whether this VM is among RV(events[].resources). Null when its own name is not known.
+      type: bool
+      returned: always
+      sample: true
+    raw:
+      description: The event as received, with fields that this collection does not know.
+      type: dict
+      returned: always
+      sample:
+        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+document_incarnation:
+  description:
+    - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
+    - It is not always greater. It begins anew after 24 hours without a request, and it skips values.
+  returned: when a document was read
+  type: int
+  sample: 2
+vm_name:
+  description: This VM's own name, from O(vm_name) or from the instance metadata. Null when it is not known.
+  returned: always
+  type: str
+  sample: WestNO_0
+api_version:
+  description: The version that was used.
+  returned: when a document was read
+  type: str
+  sample: "2020-07-01"
+error_kind:
+  description:
+    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
+      V(no_answer), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and V(version_rejected).
+  returned: failure
+  type: str
+  sample: no_answer
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    selection_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import read_events
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec=dict(**shared_arguments(), **selection_arguments()),
+        supports_check_mode=True,
+    )
+    try:
+        client = open_client(module.params, warn=module.warn)
+        result = read_events(client, module.params, module.params["vm_name"])
+    except ScheduledEventsError as error:
+        module.fail_json(msg=str(error), error_kind=error.kind, vm_name=module.params["vm_name"])
+    module.exit_json(changed=False, **result)
+
+
+if __name__ == "__main__":
+    main()

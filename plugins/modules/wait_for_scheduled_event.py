@@ -1,0 +1,301 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: wait_for_scheduled_event
+short_description: Wait until an Azure maintenance event appears, starts or is over
+version_added: 1.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - Reads the Scheduled Events of the VM again and again, over one connection, until what O(state) names has come.
+  - A poll without a usable answer does not end the wait. The first such poll makes a warning, the pauses grow up to 10 seconds,
+    and asking goes on until O(timeout). An answer that cannot get better (status 400 or 405, a redirect) ends it.
+  - Time is measured by the monotonic clock, so setting the VM's clock, or freezing the VM, does no harm.
+notes:
+  - The module fails when O(timeout) is over, with the same keys in its result.
+  - In the first five minutes after Scheduled Events were enabled, an empty list proves nothing.
+  - A wait ends with its VM. Where the event reboots the VM, wait from another VM of the same availability set or placement group,
+    or run the wait again after the boot.
+  - Ansible's own C(timeout) keyword ends the module without its result. Use O(timeout).
+  - Root is not needed.
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.action_group
+  - maintenance.azure.attributes.read_only
+  - maintenance.azure.endpoint
+  - maintenance.azure.selection
+options:
+  state:
+    description:
+      - V(scheduled) waits until a selected event is listed. One that has started without notice counts too; use O(event_statuses)
+        to leave it out.
+      - V(started) waits until a selected event has started, or every selected event seen is gone.
+      - V(gone) waits until every selected event seen is absent from two polls in a row. An event is followed by its id.
+      - V(changed) waits until the C(DocumentIncarnation) is another one than O(since_incarnation).
+      - O(event_statuses) cannot be combined with V(started) and V(gone).
+    type: str
+    required: true
+    choices:
+      - scheduled
+      - started
+      - gone
+      - changed
+  since_incarnation:
+    description:
+      - For O(state=changed), the C(DocumentIncarnation) that is known already. By default the one of the first document read.
+    type: int
+  approved:
+    description:
+      - Say V(true) when the event was approved before. Then its end is V(completed) even if its start was not seen.
+    type: bool
+    default: false
+  timeout:
+    description:
+      - Seconds after which to give up. V(0) looks once.
+      - A typical event is gone about ten minutes after its start, and starts up to 15 minutes after it was announced.
+    type: float
+    default: 1800.0
+  poll_interval:
+    description:
+      - Seconds between two polls. Microsoft recommends one, and allows five requests a second for all agents of a VM together.
+    type: float
+    default: 1.0
+seealso:
+  - module: maintenance.azure.scheduled_events_info
+  - module: maintenance.azure.scheduled_events_approve
+"""
+
+EXAMPLES = r"""
+- name: Wait up to an hour for something that hits this VM
+  maintenance.azure.wait_for_scheduled_event:
+    state: scheduled
+    affecting: this_vm
+    timeout: 3600
+  register: coming
+
+- name: Wait until the approved events are over
+  maintenance.azure.wait_for_scheduled_event:
+    state: gone
+    event_ids: "{{ coming.events | map(attribute='event_id') }}"
+    approved: true
+  register: over
+
+- name: Wait for any news since the last look
+  maintenance.azure.wait_for_scheduled_event:
+    state: changed
+    since_incarnation: "{{ over.document_incarnation }}"
+    timeout: 300
+"""
+
+RETURN = r"""
+outcome:
+  description:
+    - V(matched) when the wait for V(scheduled), V(started) or V(changed) was met.
+    - V(completed) when the event is gone and was seen started, or O(approved) says that it was approved.
+    - V(cancelled) when it vanished before its C(NotBefore) in a single step of the document, and was not seen started.
+    - V(unknown) when it is gone and neither is certain, or when several events ended differently.
+    - V(not_seen) when no such event was listed in two polls.
+    - V(timeout) when the time is over.
+  returned: when options are valid
+  type: str
+  sample: completed
+outcomes:
+  description: Each event followed, and each of O(event_ids) that was never seen.
+  returned: when options are valid
+  type: list
+  elements: dict
+  sample:
+    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+      outcome: completed
+      last_status: Started
+  contains:
+    event_id:
+      description: Id of the event.
+      type: str
+      returned: always
+      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    outcome:
+      description: V(completed), V(cancelled), V(unknown), V(not_seen), or V(listed) while it is not gone.
+      type: str
+      returned: always
+      sample: completed
+    last_status:
+      description: The status in which it was seen last.
+      type: str
+      returned: always
+      sample: Started
+elapsed:
+  description: Seconds waited.
+  returned: when options are valid
+  type: float
+  sample: 73.2
+polls:
+  description: How often the document was asked for.
+  returned: when options are valid
+  type: int
+  sample: 74
+failed_polls:
+  description: How many of RV(polls) had no usable answer.
+  returned: when options are valid
+  type: int
+  sample: 0
+last_status:
+  description: The furthest status seen, V(Started) once an event was seen started. Null when none was seen.
+  returned: when options are valid
+  type: str
+  sample: Started
+last_error:
+  description: What was wrong with the last poll that had no usable answer. Null when there was none.
+  returned: when options are valid
+  type: str
+  sample: null
+events:
+  description: The events waited for, as they were seen last.
+  returned: when options are valid
+  type: list
+  elements: dict
+  sample:
+    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+      event_type: Freeze
+      event_status: Scheduled
+      resource_type: VirtualMachine
+      resources:
+        - WestNO_0
+        - WestNO_1
+      not_before: "2022-04-11T22:26:58Z"
+      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+      event_source: Platform
+      duration_in_seconds: 5
+      affects_this_vm: true
+      raw:
+        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+        EventStatus: Scheduled
+        EventType: Freeze
+        ResourceType: VirtualMachine
+        Resources:
+          - WestNO_0
+          - WestNO_1
+        NotBefore: Mon, 11 Apr 2022 22:26:58 GMT
+        Description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+        EventSource: Platform
+        DurationInSeconds: 5
+  contains:
+    event_id:
+      description: Id of the event, exactly as received. Compare it without case.
+      type: str
+      returned: always
+      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    event_type:
+      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or whatever else Azure says.
+      type: str
+      returned: always
+      sample: Freeze
+    event_status:
+      description: V(Scheduled) or V(Started). There is never a status for an event that is over, it is no longer listed.
+      type: str
+      returned: always
+      sample: Scheduled
+    resource_type:
+      description: V(VirtualMachine).
+      type: str
+      returned: always
+      sample: VirtualMachine
+    resources:
+      description: Names of the VMs that the event hits. Approving it starts it for all of them.
+      type: list
+      elements: str
+      returned: always
+      sample:
+        - WestNO_0
+        - WestNO_1
+    not_before:
+      description: The event does not start earlier, unless it is approved. Null when the event has started, or no time was given.
+      type: str
+      returned: always
+      sample: "2022-04-11T22:26:58Z"
+    description:
+      description: Why, in words. Null where the version has none.
+      type: str
+      returned: always
+      sample: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+    event_source:
+      description: V(Platform) or V(User). Null where the version has none.
+      type: str
+      returned: always
+      sample: Platform
+    duration_in_seconds:
+      description: Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none.
+      type: int
+      returned: always
+      sample: 5
+    affects_this_vm:
+      description: Whether this VM is among RV(events[].resources). Null when its own name is not known.
+      type: bool
+      returned: always
+      sample: true
+    raw:
+      description: The event as received, with fields that this collection does not know.
+      type: dict
+      returned: always
+      sample:
+        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+document_incarnation:
+  description:
+    - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
+    - It is not always greater. It begins anew after 24 hours without a request, and it skips values.
+  returned: when a document was read
+  type: int
+  sample: 2
+vm_name:
+  description: This VM's own name, from O(vm_name) or from the instance metadata. Null when it is not known.
+  returned: always
+  type: str
+  sample: WestNO_0
+api_version:
+  description: The version that was used.
+  returned: when a document was read
+  type: str
+  sample: "2020-07-01"
+error_kind:
+  description:
+    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
+      V(no_answer), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and V(version_rejected).
+  returned: failure
+  type: str
+  sample: no_answer
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    selection_arguments,
+    shared_arguments,
+    wait_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.waiting import wait
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec=dict(**shared_arguments(), **selection_arguments(), **wait_arguments()),
+        supports_check_mode=True,
+    )
+    options = {name: module.params[name] for name in wait_arguments()}
+    selection = {name: module.params[name] for name in selection_arguments()}
+    try:
+        client = open_client(module.params, warn=module.warn)
+        result = wait(client, selection=selection, vm_name=module.params["vm_name"], **options)
+    except ScheduledEventsError as error:
+        module.fail_json(msg=str(error), error_kind=error.kind, **error.result)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
