@@ -1,0 +1,60 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kills a run at a numbered point, or writes down the points and what a kill there would leave behind.
+
+Used in two places: by the callback plugin in the controller (after each task) and by the modules' Python (around each record
+write and each POST). A point is `task N` or `module N`; the numbers are counted in files, because each module is a new process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import typing as t
+
+# When something happened differs between two runs; that it happened does not.
+TIMES = ("_at", "_since", "at", "age_seconds", "deadline")
+
+
+def folder() -> pathlib.Path:
+    return pathlib.Path(os.environ["CUT_FOLDER"])
+
+
+def _timeless(value: t.Any) -> t.Any:
+    if isinstance(value, dict):
+        return {key: bool(inner) if key.endswith(TIMES) else _timeless(inner) for key, inner in value.items()}
+    return [_timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def state() -> str:
+    """What lies on the VM: records, flag file, what the commands did. And what was sent to Azure."""
+    found: dict[str, t.Any] = {}
+    for path in sorted((folder() / "web1").rglob("*")):
+        if path.name.startswith(".") or not path.is_file() or path.name == "asked":
+            continue
+        text = path.read_text()
+        try:
+            found[path.name.lower()] = _timeless(json.loads(text))
+        except ValueError:
+            found[path.name] = text
+    posted = folder() / "posted"
+    found["posts"] = posted.read_text() if posted.exists() else ""
+    return json.dumps(found, sort_keys=True)
+
+
+def point(kind: str, name: str) -> None:
+    """Count a point; write it down, and end everything if it is the one."""
+    counter = folder() / f"count-{kind}"
+    number = int(counter.read_text()) + 1 if counter.exists() else 1
+    counter.write_text(str(number))
+    with open(folder() / "points", "a") as file:
+        file.write(json.dumps({"point": f"{kind} {number}", "name": name, "state": state()}) + "\n")
+    if os.environ.get("CUT_AT") == f"{kind} {number}":
+        controller = int((folder() / "controller").read_text())
+        (folder() / "cut").write_text(name)
+        os.kill(controller, signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)

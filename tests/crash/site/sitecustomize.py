@@ -1,0 +1,31 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Loaded by the modules' Python in the crash tests: each record write and each POST becomes two points."""
+
+from __future__ import annotations
+
+import http.client
+import os
+
+import cutting
+
+if "CUT_FOLDER" in os.environ:
+    _link, _request = os.link, http.client.HTTPConnection.request
+
+    def link(source, target, **more):  # type: ignore[no-untyped-def]
+        cutting.point("module", "before a record is written")
+        _link(source, target, **more)
+        cutting.point("module", "after a record is written")
+
+    def request(self, method, url, body=None, **more):  # type: ignore[no-untyped-def]
+        if method != "POST":
+            return _request(self, method, url, body, **more)
+        cutting.point("module", "before a POST")
+        _request(self, method, url, body, **more)
+        with open(cutting.folder() / "posted", "a") as file:
+            file.write("posted\n")
+        cutting.point("module", "after a POST")
+
+    os.link, http.client.HTTPConnection.request = link, request  # type: ignore[method-assign]

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Hosts on this machine that believe to be Azure VMs, and the playbooks run against them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import typing as t
+
+from .simulator import ROOT, Simulator
+
+# Tests do not wait for what only real machines need. The drill keeps the real values.
+SHORT = {"gone_seconds": 1, "check_interval": 1, "retry_pause": 1, "enabling_seconds": 2, "margin": 1, "undo_seconds": 1}
+
+
+class Lab:
+    """A folder, a simulator and an inventory; each VM has its own records, flag file and boot id."""
+
+    def __init__(self, folder: pathlib.Path, vms: t.Sequence[str] = ("web1",), speed: float = 60, *arguments: str) -> None:
+        self.folder = folder
+        self.vms = list(vms)
+        self.simulator = Simulator(self.vms, speed, *arguments)
+        self.hosts: dict[str, dict[str, t.Any]] = {vm: self._host(vm) for vm in self.vms}
+        self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 90}
+
+    def _host(self, vm: str) -> dict[str, t.Any]:
+        home = self.folder / vm
+        home.mkdir(parents=True)
+        (home / "in_rotation").write_text("yes\n")
+        (home / "boot_id").write_text(f"boot-of-{vm}-1")
+        return {
+            "ansible_connection": "local",
+            "ansible_become": False,
+            "ansible_python_interpreter": sys.executable,
+            "respond_endpoint": self.simulator.endpoints[vm],
+            "respond_records_path": str(home / "records"),
+            "respond_boot_id": f"boot-of-{vm}-1",
+            "respond_health": {"file": str(home / "in_rotation")},
+            "drain_methods": [{"method": "probe_file", "path": str(home / "in_rotation"), "interval": 0, "threshold": 1}],
+        }
+
+    def flag(self, vm: str) -> pathlib.Path:
+        return self.folder / vm / "in_rotation"
+
+    def inventory(self) -> pathlib.Path:
+        path = self.folder / "inventory.json"
+        path.write_text(json.dumps({"all": {"vars": self.all, "hosts": self.hosts}}))
+        return path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = dict(os.environ)
+        kept.setdefault("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".build" / "tree"))
+        kept.update(ANSIBLE_HOME=str(self.folder / "ansible"), ANSIBLE_NOCOLOR="1", ANSIBLE_LOCALHOST_WARNING="0", **more)
+        return kept
+
+    def command(self, playbook: str, *arguments: str, **variables: t.Any) -> list[str]:
+        command = ["ansible-playbook", "-i", str(self.inventory()), playbook, *arguments]
+        return command + (["-e", json.dumps(variables)] if variables else [])
+
+    def play(self, playbook: str, *arguments: str, code: int | None = 0, **variables: t.Any) -> str:
+        """Run a playbook to its end; its output. A code of None takes any exit code."""
+        done = subprocess.run(
+            self.command(playbook, *arguments, **variables),
+            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=150, check=False,
+        )  # fmt: skip
+        output = done.stdout + done.stderr
+        if code is not None and done.returncode != code:
+            raise AssertionError(f"{playbook} ended with {done.returncode}, not {code}:\n{output[-8000:]}")
+        return output
+
+    def respond(self, *arguments: str, code: int | None = 0, **variables: t.Any) -> str:
+        return self.play("maintenance.azure.respond", *arguments, code=code, **variables)
+
+    def status(self, **variables: t.Any) -> str:
+        return self.play("maintenance.azure.status", **variables)
+
+    def records(self, vm: str) -> list[dict[str, t.Any]]:
+        """The newest revision of every record on a VM, read without any code of the collection."""
+        newest: dict[str, tuple[int, pathlib.Path]] = {}
+        for path in (self.folder / vm / "records").glob("event-*.json"):
+            name, revision = path.name[: -len(".json")].rsplit(".", 1)
+            newest[name] = max(newest.get(name, (0, path)), (int(revision), path))
+        return [json.loads(path.read_text()) for _revision, path in newest.values()]
+
+    def phases(self, vm: str) -> list[str]:
+        """The phases of the only record on a VM, in order."""
+        (record,) = self.records(vm)
+        return [entry["phase"] for entry in record["history"]]
+
+    def close(self) -> None:
+        self.simulator.close()

@@ -1,0 +1,29 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import typing as t
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from lab.lab import Lab  # noqa: E402  the folder of tests is no package
+
+
+@pytest.fixture
+def make_lab(tmp_path: pathlib.Path) -> t.Iterator[t.Callable[..., Lab]]:
+    """Labs that are closed when the test ends, however it ends."""
+    labs: list[Lab] = []
+
+    def make(*arguments: t.Any, **options: t.Any) -> Lab:
+        labs.append(Lab(tmp_path / f"lab{len(labs)}", *arguments, **options))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.close()

@@ -1,0 +1,212 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Playbook respond on one VM and on several, over real HTTP. Failures first."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import typing as t
+
+from lab.lab import Lab
+
+Make = t.Callable[..., Lab]
+
+
+def test_a_failing_drain_is_undone_and_never_approved(make_lab: Make) -> None:
+    lab = make_lab(["web1"], 60)
+    log = lab.folder / "commands"
+    lab.hosts["web1"]["drain_methods"] = [
+        {"method": "probe_file", "path": str(lab.flag("web1")), "interval": 0, "threshold": 1},
+        {"method": "command", "begin": f"sh -c 'echo begin >> {log}; exit 3'", "check": "true", "undo": f"sh -c 'echo undo >> {log}'"},
+    ]
+    event = lab.simulator.event("Reboot", ["web1"], notice=2400, started_seconds=120)
+    output = lab.respond(code=None, respond_wait=True, respond_timing={**lab.all["respond_timing"], "retries": 1})
+    assert lab.simulator.approvals() == []
+    assert event in output
+    assert "begin" in log.read_text()
+    assert lab.flag("web1").read_text() == "yes\n", "the first method was not undone"
+    transitions = [entry["transition"] for entry in lab.simulator.log() if entry["event_id"] == event]
+    assert "started" in transitions, "the run ended before the event started by itself"
+    (record,) = lab.records("web1")
+    assert record["undone"] or all(method["state"] == "undone" for method in record["methods"])
+    assert "failed=0" not in output.split("PLAY RECAP")[1], "a mishandled event must make the run red"
+
+
+def test_without_a_drain_method_the_event_is_held(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    lab.hosts["web1"]["drain_methods"] = []
+    lab.simulator.event("Reboot", ["web1"])
+    output = lab.respond()
+    assert "drain_methods" in output, "it does not say how to configure one"
+    assert lab.simulator.approvals() == []
+
+
+def test_an_unmanaged_vm_holds_the_event_unless_told_otherwise(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    lab.simulator.event("Reboot", ["web1", "stranger"], started_seconds=120)
+    output = lab.respond()
+    assert "stranger" in output
+    assert lab.simulator.approvals() == []
+    lab.respond(respond_unmanaged="ignore", respond_wait=True)
+    assert len(lab.simulator.approvals()) == 1
+    assert lab.flag("web1").exists()
+
+
+def test_a_vm_that_cannot_be_reached_or_is_left_out_holds_the_event(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "web3"])
+    lab.hosts["web2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
+    lab.hosts["web3"]["respond_exclude"] = True
+    lab.simulator.event("Freeze", ["web1", "web2"], duration_in_seconds=30)
+    lab.simulator.event("Freeze", ["web1", "web3"], duration_in_seconds=30)
+    output = lab.respond()
+    assert lab.simulator.approvals() == []
+    assert "web2" in output
+    assert "web3" in output
+    assert not (lab.folder / "web3" / "records").exists(), "an excluded host was touched"
+
+
+def test_check_mode_says_what_it_would_do_and_does_nothing(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    event = lab.simulator.event("Reboot", ["web1"])
+    output = lab.respond("--check")
+    assert f"Would drain for event {event}" in output
+    assert lab.records("web1") == []
+    assert lab.flag("web1").read_text() == "yes\n"
+    assert lab.simulator.approvals() == []
+
+
+def test_one_event_from_notice_to_recovery_and_a_second_run_changes_nothing(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "idle"], 60)
+    told = lab.folder / "told.yml"
+    told.write_text(
+        "- ansible.builtin.lineinfile:\n"
+        f"    path: {lab.folder}/told\n    create: true\n    insertafter: EOF\n    mode: '0600'\n"
+        '    line: "{{ respond_notify_phase }} {{ respond_notify_event.event_id }} {{ ansible_play_hosts_all | length }}'
+        " {{ lookup('ansible.builtin.pipe', 'date +%s%N') }}\"\n"
+    )
+    event = lab.simulator.event("Reboot", ["web1", "web2"], description="Host {{ lookup('pipe', 'false') }} {% raw %}", started_seconds=180)
+    output = lab.respond(respond_wait=True, respond_notify_tasks=str(told))
+    for vm in ("web1", "web2"):
+        phases = lab.phases(vm)
+        assert phases[0] == "noticed"
+        assert phases[-1] == "recovered"
+        assert phases.index("drained") < phases.index("gone")
+        assert lab.flag(vm).read_text() == "yes\n"
+    assert lab.records("idle") == []
+    (approval,) = lab.simulator.approvals()
+    assert json.loads(approval["body"])["StartRequests"] == [{"EventId": event}]
+    phases_told = [line.split()[0] for line in (lab.folder / "told").read_text().splitlines()]
+    assert len(phases_told) == len(set(phases_told)), "somebody was told twice"
+    assert {"noticed", "drained", "recovered"} <= set(phases_told)
+    assert "failed=0" in output
+    before = lab.records("web1")
+    lab.respond(respond_wait=True)
+    assert lab.records("web1") == before
+    assert len(lab.simulator.approvals()) == 1
+
+
+def test_people_who_cannot_be_told_block_nothing(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    told = lab.folder / "told.yml"
+    told.write_text("- ansible.builtin.fail:\n    msg: no mail today\n")
+    lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, started_seconds=60)
+    output = lab.respond(respond_wait=True, respond_notify_tasks=str(told))
+    assert "no mail today" in output
+    assert len(lab.simulator.approvals()) == 1
+
+
+def test_a_reboot_that_starts_the_service_again_is_drained_again(make_lab: Make) -> None:
+    lab = make_lab(["web1"], 30)
+    event = lab.simulator.event("Reboot", ["web1"], notice=3000, started_seconds=3000)
+    lab.respond()
+    assert not lab.flag("web1").exists()
+    before = lab.records("web1")[0]["methods"][0]["before"]
+    lab.simulator.until(lambda: any(e["transition"] == "started" for e in lab.simulator.log()), 60, "the event starts")
+    lab.flag("web1").write_text("yes\n")  # what a boot does
+    lab.hosts["web1"]["respond_boot_id"] = "boot-of-web1-2"
+    lab.respond()
+    assert not lab.flag("web1").exists(), "it serves while the event is still listed"
+    assert lab.records("web1")[0]["methods"][0]["before"] == before
+    lab.simulator.ask("POST", f"/events/{event}/finish")
+    lab.respond(respond_wait=True)
+    assert lab.flag("web1").read_text() == "yes\n"
+    assert lab.records("web1")[0]["phase"] == "recovered"
+
+
+def test_an_event_that_is_cancelled_while_draining_is_recovered(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    never = {"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": f"touch {lab.folder}/undone"}
+    lab.hosts["web1"]["drain_methods"].append(never)
+    event = lab.simulator.event("Reboot", ["web1"], notice=36000)
+    lab.respond()
+    assert lab.records("web1")[0]["phase"] == "draining"
+    assert not lab.flag("web1").exists()
+    lab.simulator.ask("POST", f"/events/{event}/cancel")
+    lab.respond(respond_wait=True)
+    record = lab.records("web1")[0]
+    assert (record["phase"], record["outcome"]) == ("recovered", "cancelled")
+    assert lab.flag("web1").exists()
+    assert (lab.folder / "undone").exists()
+    assert lab.simulator.approvals() == []
+
+
+def test_a_slow_drain_delays_no_other_event(make_lab: Make) -> None:
+    lab = make_lab(["slow", "fast"], 30)
+    lab.hosts["slow"]["drain_methods"] = [{"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}]
+    slow = lab.simulator.event("Redeploy", ["slow"], notice=36000)
+    fast = lab.simulator.event("Redeploy", ["fast"], notice=36000, started_seconds=60)
+    lab.respond(respond_wait=True, respond_wait_timeout=25)
+    (approval,) = lab.simulator.approvals()
+    assert fast in approval["body"]
+    assert lab.records("fast")[0]["phase"] == "recovered"
+    assert lab.records("slow")[0]["event"]["event_id"] == slow
+    assert lab.records("slow")[0]["phase"] == "draining"
+
+
+def test_a_short_pause_is_approved_at_once_and_nothing_is_touched(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.simulator.event("Freeze", ["web1", "web2"], duration_in_seconds=5, notice=36000, started_seconds=60)
+    flag = lab.flag("web1").stat()
+    lab.respond(respond_wait=True)
+    assert len(lab.simulator.approvals()) == 1
+    assert lab.flag("web1").stat().st_mtime_ns == flag.st_mtime_ns
+
+
+def test_a_policy_that_is_wrong_is_named_before_anything_is_done(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    lab.simulator.event("Reboot", ["web1"])
+    output = lab.respond(code=None, respond_policy=[{"name": "odd", "when": "event_type ==", "drain": True, "approve": "after_drain"}])
+    assert "odd" in output
+    assert "failed=1" in output
+    assert lab.simulator.ask("GET", "/requests")["requests"] == []
+
+
+def test_lost_network_in_the_middle_is_never_taken_for_the_end(make_lab: Make) -> None:
+    lab = make_lab(["web1"], 60)
+    lab.simulator.event("Reboot", ["web1"], notice=36000, approvals=["group", "tenant"])
+    lab.respond()
+    assert lab.records("web1")[0]["phase"] == "approved"
+    lab.simulator.ask("POST", "/faults", {"kind": "empty_body", "count": 1000})
+    for _run in range(2):
+        lab.respond()
+    assert lab.records("web1")[0]["phase"] == "approved"
+    assert not lab.flag("web1").exists()
+
+
+def test_status_shows_explains_and_changes_nothing(make_lab: Make, tmp_path: pathlib.Path) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.hosts["web2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
+    event = lab.simulator.event("Reboot", ["web1"], event_source="User")
+    text = lab.status()
+    assert event in text
+    assert "web2" in text
+    assert "failed=0" in text
+    explained = lab.status(status_event_id=event.lower())
+    assert "everything else" in explained
+    document = lab.status(status_format="json")
+    assert '\\"events\\"' in document or '"events"' in document
+    assert lab.records("web1") == []
+    assert lab.simulator.approvals() == []
