@@ -27,7 +27,7 @@ class Files(t.Protocol):
     def make(self) -> None:
         """Create the directory, for its owner only, where it is missing."""
 
-    def list(self) -> t.List[str]:
+    def names(self) -> list[str]:
         """All file names; FileNotFoundError without the directory. A name that lasts is never left out."""
 
     def read(self, name: str) -> bytes:
@@ -55,7 +55,7 @@ class Files(t.Protocol):
 def check_name(name: str) -> str:
     """Refuse whatever is not a plain file name. Names are built from checked parts; this is the second lock."""
     if not name or name in (".", "..") or "/" in name or "\\" in name or "\0" in name:
-        raise ValueError("not a plain file name: %r" % (name,))
+        raise ValueError(f"not a plain file name: {name!r}")
     return name
 
 
@@ -80,15 +80,15 @@ class LocalFiles:
             return
         os.chmod(self.where, stat.S_IRWXU)  # whatever the umask is
 
-    def list(self) -> t.List[str]:
+    def names(self) -> list[str]:
         # A listing that runs beside a rename may show neither the old nor the new name. Two equal ones in a row do not.
-        names = sorted(os.listdir(self.where))
+        present = sorted(os.listdir(self.where))
         for _attempt in range(LISTINGS):
             again = sorted(os.listdir(self.where))
-            if again == names:
+            if again == present:
                 break
-            names = again
-        return names
+            present = again
+        return present
 
     def read(self, name: str) -> bytes:
         # A link planted here must not make root read another file, and a pipe must not block for ever.
@@ -98,7 +98,7 @@ class LocalFiles:
                 raise OSError("is not a regular file")
             content = stream.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
-            raise OSError("is larger than %d bytes" % LARGEST_FILE)
+            raise OSError(f"is larger than {LARGEST_FILE} bytes")
         return content
 
     def write_exclusive(self, name: str, content: bytes) -> None:

@@ -23,9 +23,11 @@ RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 KINDS = ("port", "url", "file", "service")
 STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: |$)")
 LONGEST_ANSWER = 65536
+# Exit codes of "systemctl is-active": running or reloading; not active; no such unit. Others: systemd cannot be asked.
+SYSTEMCTL_ANSWERS = {0: True, 3: False, 4: False}
 
 
-def health_arguments() -> t.Dict[str, t.Any]:
+def health_arguments() -> dict[str, t.Any]:
     """The argument spec of the option health."""
     return {
         "type": "dict",
@@ -43,7 +45,7 @@ def health_arguments() -> t.Dict[str, t.Any]:
     }
 
 
-def check(health: t.Optional[t.Mapping[str, t.Any]], run_command: t.Optional[RunCommand] = None) -> Answer:
+def check(health: t.Mapping[str, t.Any] | None, run_command: RunCommand | None = None) -> Answer:
     """True, False, or None when nothing was asked or nothing can be said; and why."""
     given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
     if not health or not given:
@@ -60,12 +62,12 @@ def check(health: t.Optional[t.Mapping[str, t.Any]], run_command: t.Optional[Run
 
 def check_port(host: str, port: int, timeout: float) -> Answer:
     """Somebody accepts a connection."""
-    where = "port %d of %s" % (port, host)
+    where = f"port {port} of {host}"
     try:
         with socket.create_connection((host, port), timeout):
-            return True, "%s accepts connections" % where
+            return True, f"{where} accepts connections"
     except (OSError, OverflowError, UnicodeError) as error:
-        return False, "%s does not accept connections: %s" % (where, error)
+        return False, f"{where} does not accept connections: {error}"
 
 
 def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
@@ -73,17 +75,17 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
     try:
         connection, path = _connection(url, timeout, validate_certs)
     except ValueError as error:
-        return None, "the health check's URL %s cannot be used: %s" % (url, error)
+        return None, f"the health check's URL {url} cannot be used: {error}"
     try:
         status = _status(connection, path, timeout)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return False, "%s does not answer: %s" % (url, error or type(error).__name__)
+        return False, f"{url} does not answer: {error or type(error).__name__}"
     finally:
         connection.close()
-    return 200 <= status < 400, "%s answers with status %d" % (url, status)
+    return 200 <= status < 400, f"{url} answers with status {status}"
 
 
-def _connection(url: str, timeout: float, validate_certs: bool) -> t.Tuple[http.client.HTTPConnection, str]:
+def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.client.HTTPConnection, str]:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it does not begin with http://HOST or https://HOST")
@@ -105,7 +107,7 @@ def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -
     while b"\n" not in received:
         left = end - time.monotonic()
         if left <= 0:
-            raise OSError("no answer within %g seconds" % timeout)
+            raise OSError(f"no answer within {timeout:g} seconds")
         connection.sock.settimeout(left)
         part = connection.sock.recv(4096)
         if not part or len(received) > LONGEST_ANSWER:
@@ -122,21 +124,23 @@ def check_file(path: str) -> Answer:
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return False, "the file %s is not there" % path
+        return False, f"the file {path} is not there"
     except (OSError, ValueError) as error:
-        return None, "the file %s cannot be looked at: %s" % (path, error)
+        return None, f"the file {path} cannot be looked at: {error}"
     if stat.S_ISDIR(mode):
-        return False, "%s is a directory and not a file" % path
-    return True, "the file %s is there" % path
+        return False, f"{path} is a directory and not a file"
+    return True, f"the file {path} is there"
 
 
-def check_service(name: str, run_command: t.Optional[RunCommand]) -> Answer:
+def check_service(name: str, run_command: RunCommand | None) -> Answer:
     """systemd calls the unit active."""
     if run_command is None:
-        return None, "the service %s cannot be asked for: there is no systemctl here" % name
+        return None, f"the service {name} cannot be asked for: there is no systemctl here"
     try:
         code, output, errors = run_command(["systemctl", "is-active", "--", name])
     except OSError as error:
-        return None, "the service %s cannot be asked for: %s" % (name, error)
-    state = output.strip().splitlines()[0] if output.strip() else errors.strip()
-    return code == 0, "systemd calls the service %s %s" % (name, state or "unknown (exit code %d)" % code)
+        return None, f"the service {name} cannot be asked for: {error}"
+    said = (output.strip() or errors.strip() or "nothing").splitlines()[0]
+    if code not in SYSTEMCTL_ANSWERS:
+        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {said}"
+    return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {said}"

@@ -24,13 +24,13 @@ class Host(t.Protocol):
     def now(self) -> str:
         """The VM's clock, see utc_text."""
 
-    def boot_id(self) -> t.Optional[str]:
+    def boot_id(self) -> str | None:
         """Another text after each boot; None when it cannot be known."""
 
-    def uptime_seconds(self) -> t.Optional[float]:
+    def uptime_seconds(self) -> float | None:
         """Seconds since the boot, sleep included; None when it cannot be known."""
 
-    def check_health(self, health: t.Optional[t.Mapping[str, t.Any]]) -> t.Tuple[t.Optional[bool], str]:
+    def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
         """Whether the application is in service, and why."""
 
 
@@ -40,7 +40,7 @@ def utc_text(seconds: float) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def utc_seconds(text: t.Any) -> t.Optional[float]:
+def utc_seconds(text: t.Any) -> float | None:
     """The reverse of utc_text, also without fraction; None for anything else."""
     if not isinstance(text, str):
         return None
@@ -53,7 +53,7 @@ def utc_seconds(text: t.Any) -> t.Optional[float]:
     return None
 
 
-def seconds_between(earlier: t.Any, later: t.Any) -> t.Optional[float]:
+def seconds_between(earlier: t.Any, later: t.Any) -> float | None:
     """Seconds from one time text to another, negative when the order is reversed; None when one is no time."""
     start, end = utc_seconds(earlier), utc_seconds(later)
     if start is None or end is None:
@@ -61,7 +61,7 @@ def seconds_between(earlier: t.Any, later: t.Any) -> t.Optional[float]:
     return end - start
 
 
-def _first_line(path: str) -> t.Optional[str]:
+def _first_line(path: str) -> str | None:
     try:
         with open(path, encoding="ascii") as stream:
             return stream.readline().strip() or None
@@ -72,24 +72,24 @@ def _first_line(path: str) -> t.Optional[str]:
 class LocalHost:
     """This machine."""
 
-    def __init__(self, run_command: t.Optional[RunCommand] = None, boot_id: t.Optional[str] = None) -> None:
+    def __init__(self, run_command: RunCommand | None = None, boot_id: str | None = None) -> None:
         self._run_command = run_command
         self._boot_id = boot_id or None
 
     def now(self) -> str:
         return utc_text(time.time())
 
-    def boot_id(self) -> t.Optional[str]:
+    def boot_id(self) -> str | None:
         return self._boot_id or _first_line(BOOT_ID_FILE)
 
-    def uptime_seconds(self) -> t.Optional[float]:
+    def uptime_seconds(self) -> float | None:
         line = _first_line(UPTIME_FILE)
         try:
             return float((line or "").split()[0])
         except (IndexError, ValueError):
             return None
 
-    def check_health(self, health: t.Optional[t.Mapping[str, t.Any]]) -> t.Tuple[t.Optional[bool], str]:
+    def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import check
 
         return check(health, self._run_command)

@@ -31,13 +31,13 @@ _FIELDS = {
 Identity = t.Dict[str, t.Optional[str]]
 
 
-def _text(value: t.Any) -> t.Optional[str]:
+def _text(value: t.Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     return str(value).strip() or None
 
 
-def read_identity(instance: t.Optional[t.Mapping[str, t.Any]]) -> Identity:
+def read_identity(instance: t.Mapping[str, t.Any] | None) -> Identity:
     """The same keys always; None for what this VM, or this version of the metadata service, does not say."""
     compute: t.Any = instance or {}
     if isinstance(compute, t.Mapping) and isinstance(compute.get("compute"), t.Mapping):

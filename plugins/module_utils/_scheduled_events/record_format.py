@@ -1,0 +1,235 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a record looks like in its file, and what the file is called. Nothing here touches the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+
+Record = t.Dict[str, t.Any]
+
+FORMAT = 1
+PHASES = (
+    "noticed",
+    "draining",
+    "drained",
+    "approved",
+    "started",
+    "gone",
+    "recovering",
+    "recovered",
+    "failed",
+    "held",
+)
+EVENT_KEYS = (
+    "event_id",
+    "event_type",
+    "event_status",
+    "event_source",
+    "not_before",
+    "description",
+    "resources",
+    "duration_in_seconds",
+)
+# Internal: the writes that this revision builds on, newest last. See Records.write.
+LINEAGE = "lineage"
+LINEAGE_LENGTH = 32
+DEEPEST = 40
+
+PLAIN_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
+FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
+TEMPORARY = "temporary-"
+FOREIGN = "foreign-"
+UNREADABLE = "unreadable-"
+
+
+class RecordsError(ScheduledEventsError):
+    """The records cannot be read or written as asked; kind is records or conflict."""
+
+    def __init__(self, message: str, kind: str = "records", record: Record | None = None) -> None:
+        super().__init__(message, kind)
+        self.record = record
+
+    @property
+    def conflict(self) -> bool:
+        return self.kind == "conflict"
+
+
+class Unreadable(ValueError):
+    """A file that is no record; the message completes "the file ...", as in "is not JSON"."""
+
+
+def stem(event_id: str) -> str:
+    """The file name up to the revision. Ids compare without case; an odd one is hashed, longer than any plain one."""
+    wanted = event_id.strip()
+    if PLAIN_ID.fullmatch(wanted):
+        return "event-" + wanted.lower()
+    digest = hashlib.sha256(wanted.lower().encode("utf-8", "surrogatepass")).hexdigest()
+    return "event-hashed-" + digest
+
+
+def file_name(event_id: str, revision: int) -> str:
+    """The name of one revision of one event's record."""
+    return revision_name(stem(event_id), revision)
+
+
+def revision_name(one: str, revision: int) -> str:
+    """The name of one revision, from the stem."""
+    return f"{one}.{revision}.json"
+
+
+def shorten(value: t.Any) -> str:
+    """Any value in a message; what is hostile is at least short."""
+    return repr(value)[:100]
+
+
+def split_name(name: str) -> tuple[str, int] | None:
+    """(stem, revision) of a record's file, None for any other file."""
+    found = FILE_NAME.fullmatch(name)
+    return (found.group(1), int(found.group(2))) if found else None
+
+
+def empty_record(event_id: str) -> Record:
+    """A record with every key, before anything is known."""
+    event: dict[str, t.Any] = dict.fromkeys(EVENT_KEYS)
+    event.update(event_id=event_id, resources=[])
+    return {
+        "format": FORMAT,
+        "revision": 0,
+        "event": event,
+        "phase": "noticed",
+        "reason": None,
+        "history": [],
+        "vm_id": None,
+        "vm_name": None,
+        "boot_id": None,
+        "rule": None,
+        "attempts": 0,
+        "retry_at": None,
+        "deadline": None,
+        "verified_at": None,
+        "approved_at": None,
+        "started_at": None,
+        "missing_since": None,
+        "undone": False,
+        "told": [],
+        "outcome": None,
+        "methods": [],
+    }
+
+
+def encode(record: Record) -> bytes:
+    """A record as the content of its file."""
+    try:
+        text = json.dumps(record, indent=1, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordsError(f"The record of event {event_id_of(record)} cannot be stored as JSON: {error}")
+    return text.encode("ascii") + b"\n"
+
+
+def decode(content: bytes, name: str) -> Record:
+    """The content of a file as a record; Unreadable says what is wrong with it."""
+    place = split_name(name)
+    data = _load(content)
+    if place is None or not isinstance(data, dict):
+        raise Unreadable("holds no record")
+    if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
+        raise Unreadable(f"has the format {shorten(data.get('format'))}, and this version of the collection knows {FORMAT}")
+    if data.get("revision") != place[1] or isinstance(data.get("revision"), (bool, float)):
+        raise Unreadable("holds another revision than its name says")
+    event = data.get("event")
+    if not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
+        raise Unreadable("names no event")
+    if stem(event["event_id"]) != place[0]:
+        raise Unreadable("belongs to another event than its name says")
+    return _complete(data)
+
+
+def _load(content: bytes) -> t.Any:
+    try:
+        data = json.loads(content.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Unreadable("is not JSON, or was cut off")
+    if _depth_exceeds(data, DEEPEST):
+        raise Unreadable("is nested deeper than any record")
+    return data
+
+
+def _refuse(constant: str) -> t.Any:
+    raise ValueError(constant)
+
+
+def _depth_exceeds(data: t.Any, limit: int) -> bool:
+    level = [data]
+    for _depth in range(limit):
+        inner: list[t.Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def _complete(data: Record) -> Record:
+    """Add what is absent, refuse what has another type: whoever reads a record may rely on it."""
+    record = empty_record(data["event"]["event_id"])
+    event = dict(record["event"], **data["event"])
+    record.update(data, event=event)
+    if record["phase"] not in PHASES:
+        raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
+    for key in ("history", "methods"):
+        if not isinstance(record[key], list) or not all(isinstance(item, dict) for item in record[key]):
+            raise Unreadable(f"has no list of objects in {key}")
+    if not all(isinstance(method.get("id"), str) for method in record["methods"]):
+        raise Unreadable("has a method without an id")
+    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
+        raise Unreadable("has a history without phases and times")
+    if not isinstance(record["told"], list) or not isinstance(event["resources"], list):
+        raise Unreadable("has no list where one belongs")
+    if isinstance(record["attempts"], bool) or not isinstance(record["attempts"], int):
+        raise Unreadable("has no whole number in attempts")
+    if not isinstance(record["undone"], bool) or not isinstance(record.get(LINEAGE, []), list):
+        raise Unreadable("has another type where true or false, or a list, belongs")
+    if record["rule"] is not None and not isinstance(record["rule"], dict):
+        raise Unreadable("has a rule that is no object")
+    for key in TEXT_KEYS:
+        if record[key] is not None and not isinstance(record[key], str):
+            raise Unreadable(f"has no text in {key}")
+    return record
+
+
+TEXT_KEYS = (
+    "reason",
+    "vm_id",
+    "vm_name",
+    "boot_id",
+    "retry_at",
+    "deadline",
+    "verified_at",
+    "approved_at",
+    "started_at",
+    "missing_since",
+    "outcome",
+)
+
+
+def event_id_of(record: Record) -> str:
+    """The id as Azure wrote it."""
+    return str(record["event"]["event_id"])
+
+
+def public(record: Record) -> Record:
+    """A record as people and roles see it: without what only the writing needs."""
+    return {key: value for key, value in record.items() if key != LINEAGE}

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the module maintenance_record does, without the module: options in, result out."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
+    Record,
+    RecordsError,
+    stem,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step, difference
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import (
+    DEFAULT_PATH,
+    Records,
+    Written,
+)
+
+LONGEST_LINE = 900
+
+
+def record_arguments() -> dict[str, dict[str, t.Any]]:
+    """The argument spec of maintenance_record."""
+    return {
+        "records_path": {"type": "str", "default": DEFAULT_PATH},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned"]},
+        "event_id": {"type": "str"},
+        "expected_revision": {"type": "int"},
+        "event": {"type": "dict"},
+        "changes": {"type": "dict"},
+        "method": {"type": "dict"},
+        "stamp": {"type": "list", "elements": "str"},
+        "boot_id": {"type": "str"},
+        "vm_id": {"type": "str"},
+        "vm_name": {"type": "str"},
+        "older_than": {"type": "int", "default": 86400},
+    }
+
+
+def record_required_if() -> list[list[t.Any]]:
+    """What record_arguments cannot say by itself."""
+    return [["state", "present", ["event_id"]], ["state", "absent", ["event_id"]]]
+
+
+def change_records(
+    files: Files,
+    host: Host,
+    options: t.Mapping[str, t.Any],
+    check_mode: bool,
+    tell: t.Callable[[str], None],
+) -> dict[str, t.Any]:
+    """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
+    records = Records(files, host)
+    if options["state"] == "pruned":
+        pruned = records.prune(options["older_than"], check_mode)
+        diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
+        return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
+    event_id = options["event_id"]
+    if not event_id.strip():
+        raise RecordsError("event_id is empty.")
+    if options["state"] == "absent":
+        written = records.remove(event_id, options["expected_revision"], check_mode)
+    else:
+        written = records.write(event_id, _step(options), options["expected_revision"], check_mode)
+    if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
+        tell(log_line(event_id, written.after))
+    return _result(written, event_id)
+
+
+def _step(options: t.Mapping[str, t.Any]) -> Step:
+    return Step(
+        event=options.get("event") or {},
+        changes=options.get("changes") or {},
+        method=options.get("method") or {},
+        stamp=options.get("stamp") or (),
+        boot_id=options.get("boot_id"),
+        vm_id=options.get("vm_id"),
+        vm_name=options.get("vm_name"),
+    )
+
+
+def _phase(record: Record | None) -> str | None:
+    return record["phase"] if record else None
+
+
+def _result(written: Written, event_id: str) -> dict[str, t.Any]:
+    return {
+        "changed": written.changed,
+        "record": written.after,
+        "conflict": False,
+        "diff": difference(written.before, written.after, stem(event_id)),
+    }
+
+
+def log_line(event_id: str, record: Record | None) -> str:
+    """One line whatever stands in the event: a line break in it must not look like a second entry."""
+    if record is None:
+        words = [event_id, "record removed"]
+    else:
+        words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
+    line = "maintenance.azure: event " + " ".join(str(word) for word in words)
+    printable = "".join(letter if letter.isprintable() else " " for letter in line)
+    return printable[:LONGEST_LINE].rstrip()

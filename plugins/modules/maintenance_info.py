@@ -1,0 +1,246 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: maintenance_info
+short_description: Look at everything that maintenance needs to know of one VM
+version_added: 1.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - Returns in one run the scheduled events that the VM is told of, who the VM is, its clock and boot, whether its
+    application is in service, and the records of what was done about events.
+  - It decides nothing and changes nothing about the VM. Two things it keeps in O(records_path) where it may write there.
+    These are a marker of when events were asked for, and the setting aside of records that belong to another VM.
+    Neither is done in check mode, and the result is never C(changed).
+  - Asking enables Scheduled Events for the VM. See the README of the collection for what that means.
+notes:
+  - Root is not needed where O(records_path) can be read.
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.action_group
+  - maintenance.azure.endpoint
+  - maintenance.azure.selection
+options:
+  records_path:
+    description:
+      - Directory of the records on the VM, see M(maintenance.azure.maintenance_record).
+      - Where it may not be read or written, the result says so in RV(records_problems). The rest of the look is the same.
+    type: str
+    default: /var/lib/azure-maintenance
+  health:
+    description:
+      - How to see that the application is in service. Give one of C(port), C(url), C(file) and C(service).
+      - Without it nothing is known about the service.
+    type: dict
+    suboptions:
+      port:
+        description: It is in service while this TCP port accepts connections.
+        type: int
+      url:
+        description:
+          - It is in service while a GET of this URL answers with a status from 200 to 399.
+          - Proxies are never used. Redirects are not followed.
+        type: str
+      file:
+        description: It is in service while this file exists, with or without content.
+        type: str
+      service:
+        description: It is in service while systemd calls this unit active.
+        type: str
+      host:
+        description: Where O(health.port) is.
+        type: str
+        default: 127.0.0.1
+      timeout:
+        description: Seconds until O(health.port) or O(health.url) must have answered.
+        type: float
+        default: 5.0
+      validate_certs:
+        description: Whether the certificate of O(health.url) must be valid.
+        type: bool
+        default: true
+  include_raw:
+    description:
+      - Return each event also as it was received, in C(raw).
+    type: bool
+    default: false
+  boot_id:
+    description:
+      - What to return as RV(boot_id), for tests and rehearsals where nothing is really rebooted.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    details: In check mode neither the marker nor anything else is written.
+  diff_mode:
+    support: N/A
+    details: This module changes nothing that could be shown.
+  idempotent:
+    support: full
+seealso:
+  - module: maintenance.azure.maintenance_record
+  - module: maintenance.azure.scheduled_events_info
+"""
+
+EXAMPLES = r"""
+- name: Look at the VM
+  maintenance.azure.maintenance_info:
+  register: seen
+
+- name: Look at the VM and its application, without root
+  maintenance.azure.maintenance_info:
+    records_path: ~/azure-maintenance
+    health:
+      url: http://127.0.0.1:8080/ready
+      timeout: 2
+  register: seen
+"""
+
+RETURN = r"""
+vm_name:
+  description: The name of this VM as events have it.
+  returned: success
+  type: str
+  sample: web1
+document_incarnation:
+  description: Number of the document. Only a difference means something, it may restart from a lower number.
+  returned: success
+  type: int
+  sample: 3
+api_version:
+  description: The version of Scheduled Events that was used.
+  returned: success
+  type: str
+  sample: "2020-07-01"
+events:
+  description: The events of the document that O(affecting) and the other selections let through, as received in order.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+      event_type: Freeze
+      event_status: Scheduled
+      resource_type: VirtualMachine
+      resources: [web1, web2]
+      not_before: "2026-11-21T20:15:00Z"
+      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
+      event_source: Platform
+      duration_in_seconds: 5
+      affects_this_vm: true
+identity:
+  description: Who this VM is, from the instance metadata. V(null) for what is not known.
+  returned: success
+  type: dict
+  sample:
+    name: web1
+    vm_id: 02aab8a4-74ef-476e-8182-f6d2ba4166a6
+    resource_id: /subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shop/providers/Microsoft.Compute/virtualMachines/web1
+    subscription_id: 00000000-0000-0000-0000-000000000000
+    resource_group: shop
+    scale_set: null
+    placement_group: null
+    fault_domain: "0"
+    update_domain: "0"
+    zone: null
+    location: westeurope
+    priority: Regular
+    eviction_policy: null
+    environment: AzurePublicCloud
+    os_type: Linux
+boot_id:
+  description: Another text after each boot. V(null) where it cannot be known.
+  returned: success
+  type: str
+  sample: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
+uptime_seconds:
+  description: Seconds since the boot. V(null) where it cannot be known.
+  returned: success
+  type: float
+  sample: 86012.5
+now:
+  description: The clock of the VM when the document had been read.
+  returned: success
+  type: str
+  sample: "2026-11-21T20:00:00.000000Z"
+enabled_at:
+  description:
+    - Since when events have been asked for on this VM without a day of silence, as far as the marker in O(records_path) knows.
+    - V(null) when there is no marker and none could be written.
+  returned: success
+  type: str
+  sample: "2026-11-20T08:00:00.000000Z"
+enabled_recently:
+  description:
+    - Whether that is less than five minutes ago, or not known. Then an empty list of events proves nothing.
+    - Within one boot the uptime decides, so that a clock that jumps does not matter.
+  returned: success
+  type: bool
+  sample: false
+in_service:
+  description: Whether the application is in service. V(null) without O(health), or when it could not be asked.
+  returned: success
+  type: bool
+  sample: true
+in_service_why:
+  description: What was seen.
+  returned: success
+  type: str
+  sample: port 443 of 127.0.0.1 accepts connections
+records:
+  description:
+    - The records of events, oldest first, as M(maintenance.azure.maintenance_record) returns them.
+    - Each has C(age_seconds) in addition, the seconds since the event was first noted by the clock of the VM.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+records_problems:
+  description: In words, whatever is wrong with the records. Each names the file and what to do.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+records_readable:
+  description: V(false) when there may be records that could not be read. Then nothing may be concluded from RV(records).
+  returned: success
+  type: bool
+  sample: true
+"""
+
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look, look_arguments
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=look_arguments(), supports_check_mode=True)
+
+    def run_command(words: list[str]) -> tuple[int, str, str]:
+        return module.run_command(words, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+
+    host = LocalHost(run_command, module.params["boot_id"])
+    files = LocalFiles(module.params["records_path"])
+    try:
+        client = open_client(module.params, warn=module.warn)
+        try:
+            result = look(client, files, host, module.params, module.check_mode)
+        finally:
+            client.close()
+    except ScheduledEventsError as error:
+        module.fail_json(msg=error.message, error_kind=error.kind)
+    module.exit_json(changed=False, **result)
+
+
+if __name__ == "__main__":
+    main()

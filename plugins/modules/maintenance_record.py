@@ -1,0 +1,239 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: maintenance_record
+short_description: Write down on a VM what is being done about a scheduled event
+version_added: 1.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - Keeps one record for each scheduled event on the VM that the event hits.
+    A record says in which phase the handling is, what each drain method found and changed, and so what has to be put back.
+  - The roles of this collection write these records. Use it in your own drain methods or to correct a record by hand.
+    To read records, use M(maintenance.azure.maintenance_info).
+  - Each change is a new file, created exclusively and moved into place in one step.
+    A run that is killed leaves the old or the new record, never half of one.
+    When two runs write at once, none overwrites the other.
+  - Each change of the phase is written to the system log of the VM, with the id of the event.
+options:
+  records_path:
+    description:
+      - Directory of the records on the VM. It is created for its owner only when it is missing.
+    type: str
+    default: /var/lib/azure-maintenance
+  state:
+    description:
+      - V(present) creates or changes the record of one event.
+      - V(absent) removes it, whatever it says. Nothing is put back.
+      - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
+        V(held) of which nothing is left to undo and whose event is gone.
+    type: str
+    choices: [present, absent, pruned]
+    default: present
+  event_id:
+    description:
+      - Id of the event. Upper and lower case are the same event.
+      - Required unless O(state=pruned).
+    type: str
+  expected_revision:
+    description:
+      - Write only if the record has this revision, and fail with RV(conflict) if it has another one.
+      - V(0) means that there must be no record yet.
+      - Without it the change is made to whatever is there.
+    type: int
+  event:
+    description:
+      - The event as it was last seen, as M(maintenance.azure.scheduled_events_info) returns it.
+        Keys that a record does not keep are ignored.
+    type: dict
+  changes:
+    description:
+      - Keys to set. Known are C(phase), C(reason), C(rule), C(attempts), C(retry_at), C(deadline), C(verified_at),
+        C(approved_at), C(started_at), C(missing_since), C(undone), C(told), C(outcome), C(boot_id), C(vm_id) and
+        C(vm_name).
+      - A new C(phase) is added to the history with the time, and goes to the system log.
+        Phases are C(noticed), C(draining), C(drained), C(approved), C(started), C(gone), C(recovering), C(recovered),
+        C(failed) and C(held).
+    type: dict
+  method:
+    description:
+      - A drain method to add or change, found by its C(id). Keys that are not given stay as they are.
+        Known are C(id), C(method), C(options), C(before), C(state), C(boot_id), C(at) and C(error).
+      - C(before) and C(options) are written once. Given again they are ignored, until the method was C(undone)
+        and begins again.
+      - C(state) is one of C(found), C(begun), C(drained), C(failed), C(undoing) and C(undone).
+        When it changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
+    type: dict
+  stamp:
+    description:
+      - Keys to set to the present time of the VM. Known are V(verified_at), V(approved_at), V(started_at),
+        V(missing_since), V(retry_at) and V(deadline).
+    type: list
+    elements: str
+  boot_id:
+    description:
+      - The boot in which the drain was last checked.
+    type: str
+  vm_id:
+    description:
+      - The id of this VM (C(vmId) in the instance metadata).
+      - A record of another VM is set aside and not changed. It comes with an image that was taken from a drained VM.
+    type: str
+  vm_name:
+    description:
+      - The name of this VM as events have it.
+    type: str
+  older_than:
+    description:
+      - With O(state=pruned), how many seconds the last change of phase must be over.
+    type: int
+    default: 86400
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.action_group
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: partial
+    details: A O(stamp) is set to another time with each run. Everything else is changed once.
+seealso:
+  - module: maintenance.azure.maintenance_info
+"""
+
+EXAMPLES = r"""
+- name: Note that a drain begins, and what was found before it
+  maintenance.azure.maintenance_record:
+    event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    changes:
+      phase: draining
+      attempts: 1
+    method:
+      id: 1-service
+      method: service
+      options:
+        name: nginx
+      before:
+        active: true
+        enabled: true
+      state: found
+
+- name: Note that everything is drained, in this boot
+  maintenance.azure.maintenance_record:
+    event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    expected_revision: 3
+    changes:
+      phase: drained
+    stamp: [verified_at]
+    boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
+
+- name: Remove what has been over for a day
+  maintenance.azure.maintenance_record:
+    state: pruned
+"""
+
+RETURN = r"""
+record:
+  description:
+    - The record after the change, V(null) when there is none.
+    - On a conflict, the record that somebody else has written.
+  returned: always
+  type: dict
+  sample:
+    format: 1
+    revision: 4
+    event:
+      event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+      event_type: Reboot
+      event_status: Scheduled
+      event_source: User
+      not_before: "2026-11-21T20:15:00Z"
+      description: Virtual machine is going to be restarted as requested by authorized user.
+      resources: [web1]
+      duration_in_seconds: -1
+    phase: drained
+    reason: null
+    history:
+      - {phase: noticed, at: "2026-11-21T20:00:00.000000Z"}
+      - {phase: draining, at: "2026-11-21T20:00:01.000000Z"}
+      - {phase: drained, at: "2026-11-21T20:00:09.000000Z"}
+    vm_id: 02aab8a4-74ef-476e-8182-f6d2ba4166a6
+    vm_name: web1
+    boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
+    rule: {name: everything else, drain: true, approve: after_drain}
+    attempts: 1
+    retry_at: null
+    deadline: "2026-11-21T20:14:00Z"
+    verified_at: "2026-11-21T20:00:09.000000Z"
+    approved_at: null
+    started_at: null
+    missing_since: null
+    undone: false
+    told: [noticed]
+    outcome: null
+    methods:
+      - id: 1-service
+        method: service
+        options: {name: nginx}
+        before: {active: true, enabled: true}
+        state: drained
+        boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
+        at: "2026-11-21T20:00:09.000000Z"
+        error: null
+conflict:
+  description: The record had another revision than O(expected_revision).
+  returned: always
+  type: bool
+  sample: false
+pruned:
+  description: The ids of the events whose records were removed.
+  returned: O(state=pruned)
+  type: list
+  elements: str
+  sample: [C7061BAC-AFDC-4513-B24B-AA5F13A16123]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
+    change_records,
+    record_arguments,
+    record_required_if,
+)
+
+try:
+    import syslog
+except ImportError:  # not every system has one
+    syslog = None  # type: ignore[assignment]
+
+
+def tell_syslog(line: str) -> None:
+    """One line, as a notice. Without a log to write to, nothing happens."""
+    if syslog is not None:
+        syslog.openlog("maintenance.azure", syslog.LOG_PID, syslog.LOG_DAEMON)
+        syslog.syslog(syslog.LOG_NOTICE, line)
+        syslog.closelog()
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
+    files = LocalFiles(module.params["records_path"])
+    try:
+        result = change_records(files, LocalHost(), module.params, module.check_mode, tell_syslog)
+    except RecordsError as error:
+        module.fail_json(msg=error.message, conflict=error.conflict, record=error.record)
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
