@@ -172,6 +172,7 @@ record:
     attempts: 1
     retry_at: null
     deadline: "2026-11-21T20:14:00Z"
+    approving_at: null
     verified_at: "2026-11-21T20:00:09.000000Z"
     approved_at: null
     started_at: null
@@ -202,6 +203,7 @@ pruned:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError

@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     shorten,
 )
 
-STAMPS = ("verified_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
+STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "attempts", "undone", "told")
 METHOD_KEYS = ("id", "method", "options", "before", "state", "boot_id", "at", "error")
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
