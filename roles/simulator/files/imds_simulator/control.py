@@ -129,6 +129,7 @@ class Control:
             "faults": simulator.faults.as_list(now),
             "switches": simulator.switches.as_dict(),
             "requests": simulator.recorder.request_count,
+            "scenario": simulator.played,
         }
 
     def _clock(self) -> Dict[str, Any]:

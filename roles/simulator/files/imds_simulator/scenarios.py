@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 if TYPE_CHECKING:
     from imds_simulator.simulator import Simulator
@@ -22,8 +22,12 @@ class ScenarioError(ValueError):
 
 def names() -> List[str]:
     """Names of all scenarios in the order of their numbers: the file is called NN-name.json."""
-    files = sorted(file for file in os.listdir(FOLDER) if file.endswith(".json"))
-    return [file[:-5].partition("-")[2] for file in files]
+    return [name for _number, name in _catalogue()]
+
+
+def _catalogue() -> List[Tuple[int, str]]:
+    parts = [file[:-5].partition("-") for file in os.listdir(FOLDER) if file.endswith(".json")]
+    return sorted((int(number), name) for number, _separator, name in parts)
 
 
 def listing() -> List[Dict[str, Any]]:
@@ -32,10 +36,9 @@ def listing() -> List[Dict[str, Any]]:
 
 def load(name: str) -> Dict[str, Any]:
     """By name, or by number for the first of that number."""
-    for file in sorted(os.listdir(FOLDER)):
-        number, _separator, rest = file.partition("-")
-        if rest == name + ".json" or (name.isdigit() and number.isdigit() and int(number) == int(name)):
-            with open(os.path.join(FOLDER, file), encoding="utf-8") as stream:
+    for number, known in _catalogue():
+        if known == name or (name.isdigit() and number == int(name)):
+            with open(os.path.join(FOLDER, "%02d-%s.json" % (number, known)), encoding="utf-8") as stream:
                 scenario: Dict[str, Any] = json.load(stream)
                 return scenario
     raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
@@ -44,9 +47,11 @@ def load(name: str) -> Dict[str, Any]:
 def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
     """Begin now: set what the scenario needs and plan its steps. Answers with the EventIds by the steps' ids."""
     stage = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
-    needed = len(scenario.get("vms", []))
-    if len(stage) < needed:
-        raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], needed, len(stage)))
+    cast = scenario.get("vms", [])
+    if len(stage) < len(cast):
+        raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], len(cast), len(stage)))
+    for name, entry in zip(stage, cast):
+        _dress(simulator, name, entry)
     simulator.switches.change(scenario.get("switches", {}))
     if "enabled" in scenario:
         simulator.groups.set_features(scenario["enabled"])
@@ -58,13 +63,26 @@ def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[Li
             _take_step(simulator, step, stage, ids)
         else:
             simulator.clock.call_later(at, lambda step=step: _take_step(simulator, step, stage, ids))
-    return {"name": scenario["name"], "events": ids}
+    simulator.played = {"name": scenario["name"], "events": ids}
+    return simulator.played
+
+
+def _dress(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
+    """A VM on the stage takes on what its part in the scenario needs; its name and address stay."""
+    vm = simulator.groups.vms.get(name)
+    if vm is None:
+        raise ScenarioError("there is no VM '%s'" % name)
+    vm.alone = bool(entry.get("alone", vm.alone))
+    vm.texts.update({key: str(value) for key, value in entry.items() if key in vm.texts})
 
 
 def _take_step(simulator: "Simulator", step: Dict[str, Any], stage: List[str], ids: Dict[str, str]) -> None:
     act = step["do"]
     if act == "create":
         wishes = dict(step["event"])
+        if simulator.machine.get(wishes.get("event_id", "")) is not None:
+            # Played a second time: a new operation always has a new EventId.
+            del wishes["event_id"]
         if "resources" in wishes:
             wishes["resources"] = [_cast(name, stage) for name in wishes["resources"]]
         ids[step.get("id", "event")] = simulator.machine.create(wishes).event_id
