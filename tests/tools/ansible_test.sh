@@ -9,7 +9,8 @@ set -eu
 kind="$1"
 shift
 here=$(cd "$(dirname "$0")" && pwd)
-work="$here/../../.build/ansible-test-$kind"
+core=$(python -c 'from ansible.release import __version__; print(__version__)')
+work="$here/../../.build/ansible-test/$kind-$core"
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 unset ANSIBLE_COLLECTIONS_PATH PYTHONPATH ANSIBLE_HOME PYTHONDONTWRITEBYTECODE
@@ -29,10 +30,20 @@ PYTHON
 script="$cache/get_pip_${version//./_}.py"
 [ -s "$script" ] || printf 'import ensurepip\nensurepip.bootstrap(default_pip=True)\n' > "$script"
 
+# Every Python of the machine, for the tests that compile and import the modules with each. Behind the environment's own.
+others=""
+for version in 3.8 3.9 3.10 3.11 3.12 3.13 3.14; do
+    if found=$("$here/python.sh" "$version" 2> /dev/null); then
+        others="$others:$(dirname "$found")"
+    fi
+done
+environment=$(dirname "$(command -v ansible-test)")
+PATH="$environment$others:$PATH"
+
 cd "$("$here/copy_tree.sh" "$work")"
 python=$(python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 case "$kind" in
-    sanity) exec ansible-test sanity --local --color no --python "$python" "$@" ;;
+    sanity) exec ansible-test sanity --local --color no "$@" ;;
     units) exec ansible-test units --venv --requirements --color no --python "$python" "$@" ;;
 esac
 echo "Not sanity and not units: $kind" >&2
