@@ -96,7 +96,6 @@ options:
     default: 86400
 extends_documentation_fragment:
   - maintenance.azure.attributes
-  - maintenance.azure.attributes.action_group
 attributes:
   check_mode:
     support: full
