@@ -129,6 +129,7 @@ class Control:
             "faults": simulator.faults.as_list(now),
             "switches": simulator.switches.as_dict(),
             "requests": simulator.recorder.request_count,
+            "asked": simulator.asked,
             "scenario": simulator.played,
         }
 

@@ -48,6 +48,7 @@ class Endpoint:
             self._simulator.recorder.request(self._vm.name, request, answer)
             reply(answer)
 
+        self._simulator.asked += 1
         query = parse_query(request.query)
         path = self._known_path(request.path)
         refusal = self._gates(request, path, query)

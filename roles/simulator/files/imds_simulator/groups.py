@@ -77,8 +77,10 @@ class Groups:
         return self._counters.get(self._key(vm), self._switches.first_incarnation)
 
     def count_change(self, event: Event) -> None:
-        """One step for each counter, however many VMs share it."""
-        for key in {self._key(vm) for vm in self.vms.values() if self.hears_of(vm, event)}:
+        """One step for each counter, however many VMs share it. What is withheld while enabling is no visible change."""
+        now = self._clock.now()
+        told = [vm for vm in self.vms.values() if self.hears_of(vm, event) and self.feature(vm).shows_events(now)]
+        for key in {self._key(vm) for vm in told}:
             self._counters[key] = self._counters.get(key, self._switches.first_incarnation) + 1
 
     def count_up(self, vm: Vm) -> None:

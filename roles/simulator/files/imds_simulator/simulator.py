@@ -44,6 +44,8 @@ class Simulator:
         self.recorder = Recorder(clock, record)
         self.hooks = Hooks(hook)
         self.control_url: Optional[str] = None
+        # Requests that have come, also those whose answer is still held back.
+        self.asked = 0
         # The scenario played last, with the EventIds of its events by their ids in the scenario's file.
         self.played: Dict[str, Any] = {"name": None, "events": {}}
         self.stopped = asyncio.Event()
