@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--record", metavar="FILE", help="append every request and transition as lines of JSON")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process is gone")
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here, removed at the end")
+    parser.add_argument("--ready-file", metavar="FILE", help="write the line of JSON here as well, when everything listens")
     parser.add_argument("--version", action="version", version=VERSION)
     return parser
 
@@ -90,7 +91,7 @@ async def _run(options: argparse.Namespace) -> None:
         if options.parent:
             simulator.loop.create_task(_watch_parent(simulator, options.parent))
         _write_pid(options.pid_file)
-        print(json.dumps({"control": simulator.control_url, "vms": simulator.urls()}), flush=True)
+        _say_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
         await simulator.stopped.wait()
     finally:
         await simulator.close()
@@ -131,6 +132,15 @@ async def _watch_parent(simulator: Simulator, pid: int) -> None:
         except PermissionError:
             pass
         await asyncio.sleep(0.5)
+
+
+def _say_ready(path: Optional[str], line: str) -> None:
+    """For who waits: on standard output, and in a file that appears whole or not at all."""
+    print(line, flush=True)
+    if path:
+        with open(path + ".new", "w", encoding="utf-8") as stream:
+            stream.write(line + "\n")
+        os.replace(path + ".new", path)
 
 
 def _write_pid(path: Optional[str]) -> None:
