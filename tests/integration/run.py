@@ -87,7 +87,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "inventory.json"
             path.write_text(json.dumps(inventory(arguments.pythons, addresses, pathlib.Path(folder))))
-            command = ["ansible-playbook", "-i", str(path), "-f", "2", str(HERE / "modules.yml")]
+            command = ["ansible-playbook", "-i", str(path), "-f", str(len(arguments.pythons)), str(HERE / "modules.yml")]
             output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
     finally:
         simulator.terminate()
