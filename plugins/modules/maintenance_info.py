@@ -216,6 +216,7 @@ records_readable:
 
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles

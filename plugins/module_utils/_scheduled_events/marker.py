@@ -27,6 +27,7 @@ NAME = "asked"
 SILENCE_SECONDS = 86400.0
 WRITE_EVERY = 60.0
 ENABLING_SECONDS = 300.0
+LONGEST_UPTIME = 1e10
 
 Marker = t.Dict[str, t.Any]
 
@@ -76,7 +77,7 @@ def _is_moment(moment: t.Any) -> bool:
     if not isinstance(moment, dict) or utc_seconds(moment.get("at")) is None:
         return False
     uptime = moment.get("uptime")
-    return uptime is None or (isinstance(uptime, (int, float)) and not isinstance(uptime, bool))
+    return uptime is None or (isinstance(uptime, (int, float)) and not isinstance(uptime, bool) and 0 <= uptime < LONGEST_UPTIME)
 
 
 def _next(marker: Marker | None, now: Marker) -> Marker:

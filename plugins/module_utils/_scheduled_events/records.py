@@ -281,9 +281,12 @@ class Records:
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the records that are over; the ids of their events."""
+        try:
+            self._list()
+        except OSError as error:
+            raise RecordsError(f"The records in {self.files.where} cannot be read: {error}.")
+        # One file that cannot be read does not keep the others from going.
         reading = self.read_all()
-        if not reading.readable and not reading.records:
-            raise RecordsError(" ".join(reading.problems))
         now, pruned = self.host.now(), []
         for record in reading.records:
             if may_be_pruned(record, now, older_than):
