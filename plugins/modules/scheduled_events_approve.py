@@ -129,6 +129,7 @@ error_kind:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import approve
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
     approve_arguments,

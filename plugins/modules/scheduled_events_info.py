@@ -174,6 +174,7 @@ error_kind:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
     selection_arguments,
     shared_arguments,

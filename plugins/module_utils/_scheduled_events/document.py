@@ -112,6 +112,12 @@ def parse_not_before(text: t.Any) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
 
 
+def is_before(moment: datetime.datetime, text: str | None) -> bool:
+    """Whether a moment lies before a time that parse_not_before gave. Without one: no."""
+    limit = _iso_moment(text or "")
+    return limit is not None and moment < limit.replace(tzinfo=datetime.timezone.utc)
+
+
 def _rfc_moment(text: str) -> datetime.datetime | None:
     match = RFC_TIME.match(text)
     if not match or match.group(2).lower() not in MONTHS:
@@ -177,7 +183,7 @@ def _text(raw: dict[str, t.Any], key: str) -> str | None:
         return value
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    raise ValueError(f"has a {key} that is not text")
+    raise ValueError(f"has no text as {key}")
 
 
 def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:

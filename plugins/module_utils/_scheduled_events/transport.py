@@ -98,6 +98,9 @@ class LocalTransport:
             headers = dict(HEADERS, **(JSON_HEADERS if body is not None else {}))
             connection.request(method, path, body=None if body is None else body.encode("utf-8"), headers=headers)
             response = connection.getresponse()
+            if guard.ended:
+                # http.client takes an end within the headers for the end of the headers.
+                raise http.client.HTTPException("the headers were cut off")
             return Answer(
                 response.status,
                 {name.lower(): value for name, value in response.getheaders()},
@@ -145,8 +148,10 @@ class _TimedSocket:
     def __init__(self, plain: socket.socket) -> None:
         self._plain = plain
         self._deadline = 0.0
+        self.ended = False
 
     def start(self, seconds: float) -> None:
+        self.ended = False
         self._deadline = time.monotonic() + seconds
 
     def arm(self) -> None:
@@ -179,7 +184,9 @@ class _TimedReader(io.RawIOBase):
 
     def readinto(self, buffer: t.Any) -> int | None:
         self._guard.arm()
-        return self._raw.readinto(buffer)
+        count = self._raw.readinto(buffer)
+        self._guard.ended = count == 0
+        return count
 
     def close(self) -> None:
         self._raw.close()

@@ -13,6 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import (
     Document,
     Event,
+    is_before,
     mark_own,
     same_id,
 )
@@ -59,7 +60,7 @@ class Track:
         if self.started or approved:
             return "completed"
         # Each visible change counts one. More than one step means that something was not seen, perhaps "Started".
-        if incarnation - self.incarnation == 1 and _is_before(now, self.event["not_before"]):
+        if incarnation - self.incarnation == 1 and is_before(now, self.event["not_before"]):
             return "cancelled"
         return "unknown"
 
@@ -271,10 +272,3 @@ def wait(client: Client, state: str, **options: t.Any) -> dict[str, t.Any]:
 def _together(outcomes: t.Iterable[str]) -> str:
     different = set(outcomes)
     return different.pop() if len(different) == 1 else "unknown"
-
-
-def _is_before(now: datetime.datetime, not_before: str | None) -> bool:
-    if not not_before:
-        return False
-    moment = datetime.datetime.strptime(not_before, "%Y-%m-%dT%H:%M:%SZ")
-    return now < moment.replace(tzinfo=datetime.timezone.utc)
