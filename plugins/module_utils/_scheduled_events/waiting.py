@@ -29,6 +29,8 @@ if t.TYPE_CHECKING:
 # Polls in a row without an event until it counts as gone.
 ABSENT_POLLS = 2
 LONGEST_BACK_OFF = 10.0
+# What the look at the very end of the timeout may take beyond it.
+LAST_LOOK_SECONDS = 1.0
 
 
 class Track:
@@ -137,8 +139,8 @@ class Wait:
         """One document, or None when this poll had no usable answer and the next may have one."""
         self.polls += 1
         try:
-            # The first look gets a fair time even with a timeout of 0, which means "look once".
-            floor = self.client.connect_timeout if self.polls == 1 else 0.0
+            # The first look gets a fair time even with a timeout of 0, which means "look once"; so does the last one.
+            floor = self.client.connect_timeout if self.polls == 1 else LAST_LOOK_SECONDS
             document = self.client.get_document_once(max(self._left(), floor))
             self._learn_name(max(self._left(), floor))
         except ScheduledEventsError as error:
