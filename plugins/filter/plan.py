@@ -1,0 +1,32 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter plan: the next step for every VM and event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError, make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import PolicyError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+
+
+def plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Decide what is done next."""
+    try:
+        return make_plan(observations, policy=policy, settings=settings, now=now)
+    except (ObservationError, PlanError, PolicyError, SettingsError) as error:
+        raise AnsibleFilterError(f"maintenance.azure.plan: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"plan": plan}

@@ -1,0 +1,30 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter policy: the checked rules of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plain import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import PolicyError, load
+
+
+def policy(value: Any) -> list[dict[str, Any]]:
+    """Check a policy and return its rules."""
+    try:
+        return [plain(rule.source) for rule in load(value).rules]
+    except PolicyError as error:
+        raise AnsibleFilterError(f"maintenance.azure.policy: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"policy": policy}

@@ -1,0 +1,29 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter status_lines: a plan as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.status import StatusError, status
+
+
+def status_lines(plan: Any, format: str = "text", event_id: str | None = None) -> Any:  # noqa: A002 (the user's word)
+    """Show a plan."""
+    try:
+        return status(plan, form=format, event_id=event_id)
+    except StatusError as error:
+        raise AnsibleFilterError(f"maintenance.azure.status_lines: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"status_lines": status_lines}

@@ -1,0 +1,30 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter timeline: what happened when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import TimelineError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import timeline as make_timeline
+
+
+def timeline(records_by_host: Any) -> list[str]:
+    """One line for each phase of each VM."""
+    try:
+        return make_timeline(records_by_host)
+    except TimelineError as error:
+        raise AnsibleFilterError(f"maintenance.azure.timeline: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"timeline": timeline}

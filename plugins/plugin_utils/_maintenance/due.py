@@ -1,0 +1,103 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When things are due: drains, deadlines, retries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import LONG_NOTICE, Settings
+
+# A check of what is drained already gets at least this long, also right before NotBefore.
+SHORTEST = 10.0
+
+
+def must_drain(case: Case, settings: Settings) -> bool:
+    """Whether waiting for another pass would be too late for a whole drain."""
+    if case.started:
+        return True
+    return case.left is not None and case.left <= settings.drain_seconds + settings.margin + settings.pass_interval
+
+
+def too_near_to_undo(case: Case, settings: Settings) -> bool:
+    """Whether there is no time to put back and drain again before the event begins."""
+    if case.started:
+        return True
+    return case.left is not None and case.left < settings.undo_seconds + settings.drain_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Whether a drain may begin; if not, why and for how many seconds."""
+
+    now: bool
+    wait: float | None = None
+    words: str | None = None
+
+
+def drain_due(case: Case, settings: Settings, now: float) -> Due:
+    """Whether a drain may begin now."""
+    if case.started:
+        return Due(True)
+    decision = case.decision
+    if must_drain(case, settings):
+        if case.blockers and decision.hold_at_deadline == "let_it_come":
+            return Due(False, words="it cannot be approved, and the policy lets it come undrained")
+        return Due(True)
+    latest = None if case.left is None else case.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
+    if decision.drain_at == "now":
+        return Due(True)
+    if isinstance(decision.drain_at, float):
+        return _near(case, latest, decision.drain_at)
+    if case.blockers:
+        # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
+        return Due(False, latest, "it cannot be approved, so the drain begins near its time")
+    if decision.window:
+        if any(window.contains(now) for window in decision.window):
+            return Due(True)
+        return Due(False, latest if latest is None else min(latest, 60.0), "it waits for the policy's window")
+    return _near(case, latest, LONG_NOTICE)
+
+
+def _near(case: Case, latest: float | None, before: float) -> Due:
+    if case.left is None or case.left <= before:
+        return Due(True)
+    wait = case.left - before
+    return Due(False, wait if latest is None else min(wait, latest), "the drain begins nearer to its time")
+
+
+def deadline(case: Case, part: Part, settings: Settings, now: float, *, begins: bool) -> float:
+    """Until when a drain may take, by the VM's clock: its longest time, and soon enough before NotBefore."""
+    vm_now = part.look_now
+    began = part.record.last("draining") if part.record and not begins else None
+    limit = (vm_now if began is None else min(began, vm_now)) + settings.drain_seconds
+    if not case.started and case.event.not_before is not None:
+        due = case.event.not_before + clock_offset(part.host, now) - settings.margin
+        # A failure should be seen by a pass that can still do something about it, where there is time for that.
+        early = due - settings.pass_interval
+        limit = min(limit, early if early > vm_now + SHORTEST else due)
+    return max(limit, vm_now + SHORTEST) if begins else limit
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Where a failed drain stands."""
+
+    failures: int
+    exhausted: bool
+    wait: float
+
+
+def retry(case: Case, part: Part, settings: Settings) -> Retry:
+    """Counted from the history, so that nobody has to keep a counter right through a crash."""
+    record = part.record
+    assert record is not None
+    times = [at for phase, at in record.since("noticed") if phase == "failed"]
+    failures = max(len(times), 1)
+    allowed = 0 if (case.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries
+    pause = settings.retry_pause * 2.0 ** min(failures - 1, 10)
+    last = times[-1] if times else part.look_now
+    wait = pause - (part.look_now - last) if last <= part.look_now else pause
+    return Retry(failures, failures > allowed, max(wait, 0.0))

@@ -1,0 +1,108 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""JMESPath over an event, checked when it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+try:
+    import jmespath
+    from jmespath.exceptions import JMESPathError, ParseError
+except ImportError:  # the controller's environment lacks it: said when a policy is loaded
+    HAS_JMESPATH = False
+else:
+    HAS_JMESPATH = True
+
+EVENT_FIELDS = (
+    "event_id",
+    "event_type",
+    "event_status",
+    "event_source",
+    "resource_type",
+    "resources",
+    "not_before",
+    "description",
+    "duration_in_seconds",
+    "affects_this_vm",
+    "raw",
+)
+# A condition is tried on this event when it is loaded, so that a misspelt function is found before an event comes.
+PROBE: dict[str, Any] = {
+    "event_id": "00000000-0000-0000-0000-000000000000",
+    "event_type": "Freeze",
+    "event_status": "Scheduled",
+    "event_source": "Platform",
+    "resource_type": "VirtualMachine",
+    "resources": ["vm"],
+    "not_before": "2026-01-01T00:00:00Z",
+    "description": "text",
+    "duration_in_seconds": 5,
+    "affects_this_vm": True,
+    "raw": {},
+}
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be used; C(position) counts characters from 1."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+class Expression:
+    """A condition on an event."""
+
+    def __init__(self, source: str) -> None:
+        if not HAS_JMESPATH:
+            raise ExpressionError("the Python package jmespath is needed on the controller: pip install jmespath")
+        self.source = source
+        try:
+            self._compiled = jmespath.compile(source)
+        except ParseError as error:
+            raise ExpressionError(f"is not JMESPath: {_first_line(error)}", _position(error)) from error
+        except JMESPathError as error:
+            raise ExpressionError(f"is not JMESPath: {_first_line(error)}") from error
+        self._check_fields(source)
+        self.matches(PROBE)
+
+    def _check_fields(self, source: str) -> None:
+        for name in _root_fields(self._compiled.parsed):
+            if name not in EVENT_FIELDS:
+                place = source.find(name)
+                message = f"names {name!r}, which events do not have; they have {', '.join(EVENT_FIELDS)}"
+                raise ExpressionError(message, place + 1 if place >= 0 else None)
+
+    def matches(self, event: Mapping[str, Any]) -> bool:
+        """Whether the condition is true, in JMESPath's sense of true."""
+        try:
+            result = self._compiled.search(event)
+        except JMESPathError as error:
+            raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
+        except (TypeError, ValueError, ArithmeticError) as error:  # its functions let some through
+            raise ExpressionError(f"cannot be evaluated: {error}") from error
+        return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def _position(error: Exception) -> int | None:
+    place = getattr(error, "lex_position", None)
+    return place + 1 if isinstance(place, int) and place >= 0 else None
+
+
+def _root_fields(node: Mapping[str, Any]) -> list[str]:
+    """Names that are looked up in the event itself, not in something inside it."""
+    kind, children = node.get("type"), node.get("children") or []
+    if kind == "field":
+        return [str(node.get("value"))]
+    if kind in ("subexpression", "index_expression", "projection", "value_projection", "filter_projection", "pipe"):
+        children = children[:1]
+    if kind == "expref":
+        return []
+    return [name for child in children if isinstance(child, Mapping) for name in _root_fields(child)]

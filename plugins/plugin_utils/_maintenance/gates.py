@@ -1,0 +1,93 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps an event from being approved, whatever its drains do. Each gate gives a reason in words, or nothing.
+
+Capacity of groups, claims of other runs and a person's decisions (issue 4) belong here: a gate that looks at the case
+holds the approval, and one in C(DRAIN_GATES) holds the beginning of a drain. Nothing else has to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"
+
+
+def blockers(case: Case, settings: Settings, now: float) -> list[str]:
+    """All reasons, the most lasting first."""
+    found = (gate(case, settings, now) for gate in APPROVAL_GATES)
+    return [words for words in found if words]
+
+
+def lasting(case: Case, settings: Settings, now: float) -> str | None:
+    """What only a person can lift."""
+    return case.decision.problem or _unmanaged(case, settings, now)
+
+
+def _policy(case: Case, settings: Settings, now: float) -> str | None:
+    if case.decision.problem:
+        return case.decision.problem
+    if case.decision.approve == "never":
+        return f"the policy (rule {case.decision.name!r}) never approves it"
+    return None
+
+
+def _unmanaged(case: Case, settings: Settings, now: float) -> str | None:
+    names = case.named.unmanaged
+    if not names or settings.unmanaged == "ignore":
+        return None
+    return f"it also names {', '.join(names)}, managed by nobody here; approving would start it there too (unmanaged: wait)"
+
+
+def _unread(case: Case, settings: Settings, now: float) -> str | None:
+    silent = [part.host.name for part in case.hit if not part.ok and not counts_as_drained(case, part)]
+    if silent:
+        return f"{', '.join(silent)} could not be read"
+    if case.named.unsure:
+        return f"{', '.join(case.named.unsure)} may be a VM that could not be read"
+    return None
+
+
+def _window(case: Case, settings: Settings, now: float) -> str | None:
+    windows = case.decision.window
+    if windows and not any(window.contains(now) for window in windows):
+        return "the policy's window for approvals is closed"
+    return None
+
+
+def _methods(case: Case, settings: Settings, now: float) -> str | None:
+    if not case.decision.drain:
+        return None
+    without = [part.host.name for part in case.hit if part.ok and not part.host.methods]
+    return f"{', '.join(without)}: {NO_METHOD}" if without else None
+
+
+APPROVAL_GATES: tuple[Callable[[Case, Settings, float], str | None], ...] = (_policy, _unmanaged, _methods, _unread, _window)
+DRAIN_GATES: tuple[Callable[[Case, Part, Settings, float], str | None], ...] = ()
+
+
+def may_drain(case: Case, part: Part, settings: Settings, now: float) -> str | None:
+    """Why a drain must not begin, beside its time."""
+    return next((words for gate in DRAIN_GATES if (words := gate(case, part, settings, now))), None)
+
+
+def counts_as_drained(case: Case, part: Part) -> bool:
+    """The policy may say that a VM which nobody can reach serves nobody. A failed look is not unreachable."""
+    return not part.ok and part.host.state == "unreachable" and case.decision.unreachable == "drained"
+
+
+def setback(case: Case, settings: Settings) -> Part | None:
+    """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
+    if case.started or case.approved or due.too_near_to_undo(case, settings) or due.must_drain(case, settings):
+        return None
+    for part in case.parts:
+        if part.failed_live:
+            again = due.retry(case, part, settings)
+            if part.holds_changes or again.exhausted or again.wait > 0:
+                return part
+    return None

@@ -1,0 +1,87 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether an event still goes on for a VM, and how it ended (design: what may be concluded)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import Seen
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What one VM's own document says about an event."""
+
+    listed: bool = False
+    first: bool = False
+    """Missed now for the first time: to be noted, and nothing more."""
+    gone: bool = False
+    blind: bool = False
+    """It is not listed, and that proves nothing."""
+    wait: float | None = None
+    """Seconds until a second look can say more."""
+    words: str | None = None
+
+
+def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -> Absence:
+    """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
+    look = host.look
+    if look is None:
+        return Absence(blind=True, words="it did not answer")
+    if seen.key in look.listed:
+        return Absence(listed=True)
+    if record is None:
+        # It has nothing to put back; whether the event goes on is for those who list it.
+        return Absence(blind=True)
+    if record.outcome is not None:
+        return Absence(gone=True)
+    blind_for = _enabling_left(look, settings)
+    if blind_for > 0 and not _listed_since(record, look.enabled_at):
+        return Absence(blind=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    since = record.missing_since
+    if since is None or since > look.now:
+        return Absence(first=True, wait=settings.gone_seconds)
+    elapsed = look.now - since
+    if elapsed <= settings.gone_seconds:
+        return Absence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
+    others = [witness.name for witness in seen.listed_by]
+    if not others:
+        return Absence(gone=True)
+    names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
+    if elapsed <= settings.witness_seconds:
+        return Absence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
+    return Absence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
+
+
+def enabling(look: Look, settings: Settings) -> bool:
+    """Whether an empty list proves nothing yet."""
+    return _enabling_left(look, settings) > 0
+
+
+def _enabling_left(look: Look, settings: Settings) -> float:
+    if look.enabled_at is None:
+        return settings.enabling_seconds if look.enabled_recently else 0.0
+    # A time in the future is a clock that was put back: as unsure as just enabled.
+    return min(settings.enabling_seconds, settings.enabling_seconds - (look.now - look.enabled_at))
+
+
+def _listed_since(record: Record, enabled_at: float | None) -> bool:
+    """The phase C(noticed) is entered only when the VM's own document lists the event (see notes.py)."""
+    if enabled_at is None:
+        return False
+    return any(phase == "noticed" and at >= enabled_at for phase, at in record.history)
+
+
+def outcome(records: list[Record], started: bool) -> str:
+    """How an event ended. Recovery treats all alike."""
+    if started or any(record.approved_at is not None for record in records):
+        return "completed"
+    for record in records:
+        missing, due = record.missing_since, record.event.not_before
+        if missing is not None and due is not None and missing < due:
+            return "cancelled"
+    return "unknown"

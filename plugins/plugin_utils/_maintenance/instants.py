@@ -1,0 +1,41 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Points in time: seconds since 1970 inside, ISO 8601 in UTC outside."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+
+def parse(value: Any) -> float | None:
+    """Seconds since 1970; nothing for what is no time. A time without a zone is UTC."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(str.__str__(value).strip())
+        except ValueError:
+            return None
+    else:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    try:
+        return moment.timestamp()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def form(seconds: float) -> str:
+    """ISO 8601 with microseconds and Z, as the records have it."""
+    return as_datetime(seconds).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def as_datetime(seconds: float) -> datetime:
+    """The same as a datetime in UTC; what no calendar has is moved to its edge."""
+    try:
+        return datetime.fromtimestamp(seconds, tz=timezone.utc)
+    except (OverflowError, OSError, ValueError):
+        return datetime(9999 if seconds > 0 else 1, 1, 1, tzinfo=timezone.utc)

@@ -1,0 +1,166 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the plan knows: hosts, what each was seen to say, and the records on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PHASES = ("noticed", "draining", "drained", "approved", "started", "gone", "recovering", "recovered", "failed", "held")
+EVENT_KEYS = (
+    "event_id",
+    "event_type",
+    "event_status",
+    "event_source",
+    "not_before",
+    "description",
+    "resources",
+    "duration_in_seconds",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One version of an event, as a document or a record has it."""
+
+    key: str
+    values: Mapping[str, Any]
+    resources: tuple[str, ...]
+    not_before: float | None
+
+    @property
+    def event_id(self) -> str:
+        """The id as Azure wrote it."""
+        return str(self.values["event_id"])
+
+    @property
+    def event_type(self) -> str:
+        """Freeze, Reboot, ... or whatever Azure says."""
+        return str(self.values.get("event_type") or "unknown type")
+
+    @property
+    def started(self) -> bool:
+        """Anything but Scheduled is impact, unknown states too."""
+        return str(self.values.get("event_status") or "").lower() != "scheduled"
+
+    def for_record(self) -> dict[str, Any]:
+        """What a record keeps of it."""
+        return {key: self.values.get(key) for key in EVENT_KEYS}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A drain method as a record has it."""
+
+    identifier: str
+    method: str
+    state: str
+    error: str | None
+    boot_id: str | None
+    before: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one VM keeps about one event. Times are by that VM's clock."""
+
+    event: Event
+    revision: int | None
+    phase: str
+    reason: str | None
+    history: tuple[tuple[str, float], ...]
+    boot_id: str | None
+    rule: Mapping[str, Any]
+    deadline: float | None
+    verified_at: float | None
+    approved_at: float | None
+    started_at: float | None
+    missing_since: float | None
+    told: tuple[str, ...]
+    outcome: str | None
+    methods: tuple[Method, ...]
+
+    @property
+    def needs_undo(self) -> bool:
+        """Whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
+        return any(method.state != "undone" for method in self.methods)
+
+    @property
+    def all_drained(self) -> bool:
+        """Whether every method says drained; no method at all is no drain."""
+        return bool(self.methods) and all(method.state == "drained" for method in self.methods)
+
+    def last(self, *phases: str) -> float | None:
+        """When it last entered one of these phases."""
+        return next((at for phase, at in reversed(self.history) if phase in phases), None)
+
+    def since(self, phase: str) -> tuple[tuple[str, float], ...]:
+        """What followed the last time it entered a phase; everything if it never did."""
+        for place in range(len(self.history) - 1, -1, -1):
+            if self.history[place][0] == phase:
+                return self.history[place + 1 :]
+        return self.history
+
+    @property
+    def drain_began_at(self) -> float:
+        """Orders the records of a VM: what was drained last is undone first."""
+        return self.last("draining") or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a VM is, in lower case; nothing where not known."""
+
+    name: str | None = None
+    group: str | None = None
+    subscription: str | None = None
+    vm_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One good look at a VM."""
+
+    vm_name: str | None
+    incarnation: int | None
+    listed: Mapping[str, Mapping[str, Any]]
+    identity: Identity
+    spot: bool
+    boot_id: str | None
+    booted_at: float | None
+    now: float
+    enabled_at: float | None
+    enabled_recently: bool
+    in_service: bool | None
+    in_service_why: str | None
+    records: Mapping[str, Record]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An inventory host and what was seen of it."""
+
+    name: str
+    place: int
+    state: str
+    error: str | None
+    look: Look | None
+    methods: tuple[str, ...]
+    identity: Identity
+    reached_before: bool = False
+    last_look: Look | None = None
+    could_not_approve: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was really looked at."""
+        return self.look is not None
+
+    @property
+    def unread(self) -> bool:
+        """Managed, but not seen in this look."""
+        return self.look is None and self.state != "excluded"

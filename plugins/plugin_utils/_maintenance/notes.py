@@ -1,0 +1,142 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has to be written to the records, one note for each VM and event. A record that says so already is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import going_on, instants
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now, recovery_overdue
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+
+def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
+    """The step that writes what is new, or nothing."""
+    if not part.ok:
+        return None
+    if part.record is None:
+        return _first(case, part)
+    changes: dict[str, Any] = {}
+    stamp: list[str] = []
+    if part.over:
+        _over(case, part, part.record, settings, changes)
+    else:
+        _live(case, part, part.record, changes, stamp)
+    event = None
+    if part.listed and _differs(case, part.record):
+        event = case.event.for_record()
+    if not changes and not stamp and event is None:
+        return None
+    return _step(case, part, changes, stamp, event)
+
+
+def _first(case: Case, part: Part) -> dict[str, Any] | None:
+    if not part.named:
+        return None
+    stamp = ["started_at"] if case.started else []
+    if part.listed:
+        return _step(case, part, {"phase": "noticed"}, stamp, case.event.for_record())
+    if part.intent != "drain":
+        return None
+    # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
+    witness = case.seen.listed_by[0].name if case.seen.listed_by else "another VM"
+    changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
+    return _step(case, part, changes, stamp, case.event.for_record())
+
+
+def _differs(case: Case, record: Record) -> bool:
+    old, new = record.event, case.event
+    return (
+        old.values.get("event_status") != new.values.get("event_status")
+        or old.values.get("not_before") != new.values.get("not_before")
+        or old.resources != new.resources
+    )
+
+
+def _over(case: Case, part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+    if record.outcome is None:
+        records = [one.record for one in case.parts if one.record]
+        changes.update(phase="gone", outcome=going_on.outcome(records, case.started))
+        if part.absence.words:
+            changes["reason"] = part.absence.words
+    elif part.intent == "finish":
+        _finish(part, record, settings, changes)
+    elif part.intent == "recover" and record.phase != "failed" and recovery_overdue(part, settings):
+        errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
+        changes.update(phase="failed", reason=f"not everything could be put back ({'; '.join(errors)})")
+
+
+def _finish(part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+    look = part.host.look
+    assert look is not None
+    serves = look.in_service is True or (look.in_service is None and not settings.has_health)
+    if serves or (part.held_out and not record.methods):
+        changes["phase"] = "recovered"
+        if record.phase == "failed":
+            changes["reason"] = None
+    elif not part.held_out and record.phase != "failed" and recovery_overdue(part, settings):
+        changes.update(phase="failed", reason=f"everything was put back, but it is {part.reason}")
+
+
+def _live(case: Case, part: Part, record: Record, changes: dict[str, Any], stamp: list[str]) -> None:
+    phase = record.phase
+    if part.absence.first:
+        stamp.append("missing_since")
+    if part.listed:
+        if record.missing_since is not None:
+            changes["missing_since"] = None
+        if record.outcome is not None:
+            phase = "noticed"
+            changes.update(phase=phase, outcome=None, reason=None)
+    if case.started and record.started_at is None:
+        stamp.append("started_at")
+    if not part.listed and not case.listed:
+        return
+    target, reason = _target(case, part, phase)
+    if target == "held":
+        if phase != "held" or record.reason != reason:
+            changes.update(phase="held", reason=reason)
+    elif target is not None and target != phase:
+        changes["phase"] = target
+        if record.reason is not None and phase == "held":
+            changes["reason"] = None
+        if target == "approved" and record.approved_at is None and case.approved_at is not None:
+            changes["approved_at"] = instants.form(case.approved_at)
+
+
+def _target(case: Case, part: Part, phase: str) -> tuple[str | None, str | None]:
+    """The phase that the record should have, where the roles do not set it."""
+    idle = phase in ("noticed", "held")
+    if case.started:
+        return ("started" if (idle and part.intent == "none") or (drained_now(part) and part.intent == "stay") else None), None
+    if case.approved:
+        undrained = idle and part.intent == "none" and not case.decision.drain
+        return ("approved" if undrained or (drained_now(part) and part.intent == "stay") else None), None
+    if part.hold and (idle or part.intent == "undo"):
+        return "held", part.hold
+    if idle and part.intent == "none" and case.hold:
+        return "held", case.hold
+    if phase == "held" and part.intent == "none" and part.listed:
+        return "noticed", None
+    return None, None
+
+
+def _step(case: Case, part: Part, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None) -> dict[str, Any]:
+    record = part.record
+    step = {
+        "host": part.host.name,
+        "act": "note",
+        "event_id": record.event.event_id if record else case.event.event_id,
+        "changes": changes,
+        "stamp": stamp,
+        "event": event,
+        "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
+        "continues": False,
+    }
+    if record is not None and record.revision is not None:
+        step["expected_revision"] = record.revision
+    return step

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values from templates, made plain.
+
+Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything
+that enters the plan goes through here, so the rest of the code sees plain Python only, and nothing that a VM or an
+inventory says can crash it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TRUE_WORDS = frozenset(("true", "yes", "on", "1"))
+FALSE_WORDS = frozenset(("false", "no", "off", "0", ""))
+
+
+def plain(value: Any) -> Any:
+    """A copy made of dict, list, str, int, float, bool and None only."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {text(key) or "": plain(item) for key, item in value.items()}
+    if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray)):
+        return [plain(item) for item in value]
+    return str(value)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> Sequence[Any]:
+    """The value if it is a list, else an empty one."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return value
+    return ()
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list; what is not text is left out."""
+    return [str.__str__(item) for item in items(value) if isinstance(item, str)]
+
+
+def text(value: Any) -> str | None:
+    """Plain text, or nothing for nothing and for the empty text."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return str.__str__(value) or None
+    if isinstance(value, (bool, int, float)):
+        return str(value)
+    return None
+
+
+def number(value: Any) -> float | None:
+    """A finite number; text that is a number counts (core 2.18)."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float, str)):
+        try:
+            result = float(value)
+        except (ValueError, OverflowError):
+            return None
+        return result if math.isfinite(result) else None
+    return None
+
+
+def whole(value: Any) -> int | None:
+    """A whole number."""
+    result = number(value)
+    return None if result is None else int(result)
+
+
+def flag(value: Any) -> bool | None:
+    """True, false or unknown; the words that YAML and Jinja leave as text count."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, str)):
+        word = str(value).strip().lower()
+        if word in TRUE_WORDS:
+            return True
+        if word in FALSE_WORDS and word:
+            return False
+    return None

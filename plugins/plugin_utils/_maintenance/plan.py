@@ -1,0 +1,256 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan: from what is, the next step for every VM and event. A pure function, and the only place that decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
+    approving,
+    due,
+    gates,
+    going_on,
+    instants,
+    notes,
+    parts,
+    telling,
+    undoing,
+    wait,
+    words,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
+    policy as policies,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
+    settings as settings_module,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset, open_case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import read_observations
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import collect
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
+
+PRUNE_AFTER = 86400.0
+
+
+class PlanError(ValueError):
+    """What the plan was given cannot be used."""
+
+
+def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """The whole plan, in plain lists and dictionaries."""
+    moment = instants.parse(now)
+    if moment is None:
+        raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
+    chosen = settings_module.load(settings)
+    hosts = read_observations(observations, moment)
+    directory = Directory(hosts)
+    rules = policies.load(policy)
+    cases = [open_case(seen, directory, rules, chosen, moment) for seen in collect(hosts)]
+    approvals = decide(cases, chosen, moment)
+    phases = {case.key: words.phase(case) for case in cases}
+    steps = _steps(cases, hosts, approvals, phases, chosen, moment)
+    waiting = wait.decide(cases, hosts, steps, chosen)
+    cases.sort(key=_age)
+    return {
+        "events": [_entry(case, phases[case.key]) for case in cases],
+        "steps": steps,
+        "done": waiting.done,
+        "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
+        "failed": [
+            {"event_id": case.event.event_id, "host": part.host.name, "reason": f"{part.host.name}: {part.failed}"}
+            for case in cases
+            for part in case.parts
+            if part.failed and case.ours
+        ],
+        "hosts": _hosts(hosts),
+        "summary": _summary(hosts, directory, cases, chosen, moment),
+        "involved": _involved(cases, hosts, steps),
+        "counts": _counts(phases, steps),
+    }
+
+
+def decide(cases: list[Case], settings: Settings, now: float) -> list[dict[str, Any]]:
+    """Fill in what every part does; the approvals come back as steps."""
+    for case in cases:
+        case.blockers = gates.blockers(case, settings, now)
+        case.hold = gates.lasting(case, settings, now)
+        parts.decide(case, settings, now)
+    undoing.arrange(cases, settings)
+    return approving.decide(cases, settings)
+
+
+def _steps(
+    cases: list[Case], hosts: list[Host], approvals: list[dict[str, Any]], phases: dict[str, str], settings: Settings, now: float
+) -> list[dict[str, Any]]:
+    """Records first, approvals before what takes longer, people last: telling them delays nothing."""
+    written, acts, tells = [], [], []
+    for case in cases:
+        if not case.ours:
+            continue
+        for part in case.parts:
+            noted = notes.note(case, part, settings)
+            if noted:
+                written.append(noted)
+            act = _act(case, part, settings, now)
+            if act:
+                acts.append(act)
+        tells += telling.steps(case, phases[case.key])
+    return written + approvals + acts + tells + _forget(hosts)
+
+
+def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, Any] | None:
+    record = part.record
+    step = {
+        "host": part.host.name,
+        "act": part.intent,
+        "event_id": record.event.event_id if record else case.event.event_id,
+        "reason": part.reason or f"{case.event.event_type} {case.event.event_id}",
+    }
+    if part.intent in ("drain", "verify"):
+        begins = part.phase != "draining"
+        event = {key: value for key, value in case.event.values.items() if key != "raw"}
+        event["event_id"] = step["event_id"]
+        return {
+            **step,
+            "act": "drain",
+            "event": event,
+            "deadline": instants.form(due.deadline(case, part, settings, now, begins=begins)),
+            "rule": case.decision.as_dict(),
+            "verify": part.intent == "verify",
+            "attempt": _attempt(part),
+            "continues": not begins,
+        }
+    if part.intent in ("undo", "recover"):
+        began = record is not None and any(method.state in ("undoing", "undone") for method in record.methods)
+        return {**step, "continues": began}
+    return None
+
+
+def _attempt(part: Part) -> int:
+    record = part.record
+    return 1 + sum(1 for phase, _at in record.since("noticed") if phase == "failed") if record else 1
+
+
+def _forget(hosts: list[Host]) -> list[dict[str, Any]]:
+    """Records are pruned a day after their undo was verified."""
+    found = []
+    for host in hosts:
+        look = host.look
+        if look is None:
+            continue
+        for record in look.records.values():
+            recovered = record.last("recovered")
+            if record.phase == "recovered" and recovered is not None and look.now - recovered > PRUNE_AFTER:
+                step = {"host": host.name, "act": "forget", "event_id": record.event.event_id, "continues": False}
+                found.append({**step, "reason": "it was over more than a day ago"})
+                break
+    return found
+
+
+def _age(case: Case) -> tuple[float, float, str]:
+    """Oldest first: by when it was noticed, then by its time."""
+    noticed = [part.record.history[0][1] for part in case.parts if part.record and part.record.history]
+    infinite = float("inf")
+    return min(noticed, default=infinite), case.event.not_before or infinite, case.key
+
+
+def _entry(case: Case, phase: str) -> dict[str, Any]:
+    event, decision = case.event, case.decision
+    lead = telling.lead(case)
+    outcomes = [part.record.outcome for part in case.parts if part.record and part.record.outcome]
+    return {
+        **event.for_record(),
+        "hosts": [part.host.name for part in case.hit],
+        "unmanaged": list(case.named.unmanaged),
+        "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
+        "listed": case.listed,
+        "rule": decision.as_dict(),
+        "phase": phase,
+        "reason": words.reason(case, phase),
+        "next": words.upcoming(case, phase),
+        "starts_in": case.left,
+        "outcome": outcomes[0] if outcomes else None,
+        "approver": case.approver,
+        "tell": telling.untold(case, phase) if lead and case.hit else [],
+        "lead": lead.host.name if lead else None,
+        "parts": [_part(part) for part in case.parts],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    methods = part.record.methods if part.record else ()
+    return {
+        "host": part.host.name,
+        "phase": part.phase,
+        "intent": part.intent,
+        "reason": part.reason,
+        "listed": part.listed,
+        "changed": [
+            {"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods
+        ],
+    }
+
+
+def _hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
+    return {
+        host.name: {
+            "state": host.state,
+            "error": host.error,
+            "in_service": host.look.in_service if host.look else None,
+            "phase": _host_phase(host),
+        }
+        for host in hosts
+    }
+
+
+def _host_phase(host: Host) -> str | None:
+    if host.look is None:
+        return None
+    open_records = [record for record in host.look.records.values() if record.phase != "recovered"]
+    return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
+
+
+def _summary(hosts: list[Host], directory: Directory, cases: list[Case], settings: Settings, now: float) -> dict[str, Any]:
+    looks = [(host.name, host.look) for host in hosts if host.look]
+    return {
+        "answered": len(looks),
+        "unreachable": [host.name for host in hosts if host.state == "unreachable"],
+        "failed": [host.name for host in hosts if host.state == "failed"],
+        "excluded": [host.name for host in hosts if host.state == "excluded"],
+        "enabling": [name for name, look in looks if going_on.enabling(look, settings)],
+        "spot": [name for name, look in looks if look.spot],
+        "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
+        "clocks": [host.name for host in hosts if clock_offset(host, now)],
+        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems]
+        + [f"{problem}; only the first is used" for problem in directory.duplicates],
+        "events": len(cases),
+    }
+
+
+def _explained(records: Any) -> bool:
+    """Whether a record says why a VM is not in service."""
+    return any(record.phase not in ("recovered", "noticed", "held") for record in records)
+
+
+def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]]) -> list[str]:
+    """The VMs to look at again while something goes on; the witnesses too, or they would go on listing what they listed."""
+    names = {step["host"] for step in steps}
+    for case in cases:
+        if wait.is_alive(case):
+            names.update(part.host.name for part in case.parts)
+            names.update(host.name for host in case.seen.listed_by)
+            if case.named.unsure:
+                names.update(host.name for host in hosts if host.unread)
+    names.update(host.name for host in hosts if wait.may_come_back(host))
+    return [host.name for host in hosts if host.name in names]
+
+
+def _counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, int]:
+    counts = {"events": len(phases), "steps": len(steps)}
+    for phase in phases.values():
+        counts[phase] = counts.get(phase, 0) + 1
+    return counts

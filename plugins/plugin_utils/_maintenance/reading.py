@@ -1,0 +1,203 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From observations, which may hold anything, to the model. What cannot be read is a failed look, never an empty one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import (
+    PHASES,
+    Event,
+    Host,
+    Identity,
+    Look,
+    Method,
+    Record,
+)
+
+
+class ObservationError(ValueError):
+    """The observations as a whole cannot be read."""
+
+
+def read_observations(value: Any, now: float) -> list[Host]:
+    """All hosts, each once, in the order given."""
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise ObservationError(f"observations must be a list, not {type(value).__name__}")
+    hosts: dict[str, Host] = {}
+    for place, item in enumerate(plain.items(value)):
+        given = plain.mapping(item)
+        name = plain.text(given.get("host"))
+        if name is None:
+            raise ObservationError(f"observation {place + 1} names no host")
+        if name not in hosts:
+            hosts[name] = _host(name, place, given, now)
+    return list(hosts.values())
+
+
+def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
+    state = plain.text(given.get("state")) or "failed"
+    error = plain.text(given.get("error"))
+    look: Look | None = None
+    if state == "ok":
+        look, problem = read_look(given.get("look"), now)
+        if look is None:
+            state, error = "failed", problem
+    elif state not in ("unreachable", "failed", "excluded"):
+        state, error = "failed", f"unknown state {state!r} of the observation"
+    last_look = None if look else read_look(given.get("last_look"), now)[0]
+    known = _identity(given.get("identity"), None)
+    if known.name is None and (look or last_look):
+        known = (look or last_look).identity  # type: ignore[union-attr]
+    return Host(
+        name=name,
+        place=place,
+        state=state,
+        error=error,
+        look=look,
+        methods=tuple(plain.texts(given.get("methods"))),
+        identity=known,
+        reached_before=bool(plain.flag(given.get("reached_before"))),
+        last_look=last_look,
+        could_not_approve=tuple(item.lower() for item in plain.texts(given.get("could_not_approve"))),
+    )
+
+
+def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
+    """A look, or why it is none."""
+    if not isinstance(value, Mapping):
+        return None, "it was not looked at"
+    events = value.get("events")
+    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
+        return None, "the look has no list of events"
+    listed: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        event_id = plain.text(plain.mapping(event).get("event_id"))
+        if event_id is None:
+            return None, "the look lists an event without an id"
+        listed[event_id.strip().lower()] = event
+    name = plain.text(value.get("vm_name"))
+    identity = _identity(value.get("identity"), name)
+    records, problems = _records(value.get("records"), identity)
+    problems = plain.texts(value.get("records_problems")) + problems
+    vm_now = instants.parse(value.get("now"))
+    uptime = plain.number(value.get("uptime_seconds"))
+    if vm_now is None:
+        return None, "the look does not say the VM's time"
+    return (
+        Look(
+            vm_name=name,
+            incarnation=plain.whole(value.get("document_incarnation")),
+            listed=listed,
+            identity=identity,
+            spot=str(plain.mapping(value.get("identity")).get("priority") or "").lower() in ("spot", "low"),
+            boot_id=plain.text(value.get("boot_id")),
+            booted_at=None if uptime is None else vm_now - uptime,
+            now=vm_now,
+            enabled_at=instants.parse(value.get("enabled_at")),
+            enabled_recently=bool(plain.flag(value.get("enabled_recently"))),
+            in_service=plain.flag(value.get("in_service")),
+            in_service_why=plain.text(value.get("in_service_why")),
+            records=records,
+            problems=tuple(problems),
+        ),
+        None,
+    )
+
+
+def _identity(value: Any, name: str | None) -> Identity:
+    given = plain.mapping(value)
+
+    def lower(key: str) -> str | None:
+        found = plain.text(given.get(key))
+        return found.strip().lower() if found else None
+
+    own = (name or "").strip().lower() or lower("name")
+    return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"))
+
+
+def read_event(value: Any) -> Event | None:
+    """An event of a document or a record."""
+    given = plain.mapping(value)
+    event_id = plain.text(given.get("event_id"))
+    if event_id is None:
+        return None
+    # The event as received stays in, for policies that look at fields which this collection does not know.
+    values = plain.plain(given)
+    values["event_id"] = event_id
+    values["resources"] = plain.texts(given.get("resources"))
+    values["duration_in_seconds"] = plain.whole(given.get("duration_in_seconds"))
+    for key in ("event_type", "event_status", "event_source", "not_before", "description", "resource_type"):
+        values[key] = plain.text(given.get(key))
+    return Event(event_id.strip().lower(), values, tuple(values["resources"]), instants.parse(values["not_before"]))
+
+
+def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[str]]:
+    records: dict[str, Record] = {}
+    problems = []
+    for item in plain.items(value):
+        record = read_record(item)
+        if record is None:
+            problems.append("a record without an event, or in an unknown phase, was left alone")
+            continue
+        owner = plain.text(plain.mapping(item).get("vm_id"))
+        if owner and identity.vm_id and owner.lower() != identity.vm_id:
+            problems.append(f"the record of event {record.event.event_id} belongs to VM {owner}; it was left alone")
+            continue
+        records[record.event.key] = record
+    return records, problems
+
+
+def read_record(value: Any) -> Record | None:
+    """A record; nothing for what is none."""
+    given = plain.mapping(value)
+    event = read_event(given.get("event"))
+    phase = plain.text(given.get("phase"))
+    if event is None or phase not in PHASES:
+        return None
+
+    def time(key: str) -> float | None:
+        return instants.parse(given.get(key))
+
+    return Record(
+        event=event,
+        revision=plain.whole(given.get("revision")),
+        phase=phase,
+        reason=plain.text(given.get("reason")),
+        history=_history(given.get("history")),
+        boot_id=plain.text(given.get("boot_id")),
+        rule=plain.plain(plain.mapping(given.get("rule"))),
+        deadline=time("deadline"),
+        verified_at=time("verified_at"),
+        approved_at=time("approved_at"),
+        started_at=time("started_at"),
+        missing_since=time("missing_since"),
+        told=tuple(plain.texts(given.get("told"))),
+        outcome=plain.text(given.get("outcome")),
+        methods=tuple(_method(item) for item in plain.items(given.get("methods"))),
+    )
+
+
+def _history(value: Any) -> tuple[tuple[str, float], ...]:
+    entries = []
+    for item in plain.items(value):
+        phase, at = plain.text(plain.mapping(item).get("phase")), instants.parse(plain.mapping(item).get("at"))
+        if phase in PHASES and phase is not None and at is not None:
+            entries.append((phase, at))
+    return tuple(entries)
+
+
+def _method(value: Any) -> Method:
+    given = plain.mapping(value)
+    return Method(
+        identifier=plain.text(given.get("id")) or "?",
+        method=plain.text(given.get("method")) or "?",
+        state=plain.text(given.get("state")) or "found",
+        error=plain.text(given.get("error")),
+        boot_id=plain.text(given.get("boot_id")),
+        before=plain.plain(given.get("before")),
+    )

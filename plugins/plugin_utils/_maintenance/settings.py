@@ -1,0 +1,99 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of the plan, each with its default, checked when loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+
+# VM clocks that differ less from the controller's are taken as equal: an observation itself may take 30 s.
+CLOCK_TOLERANCE = 60.0
+# With more notice than this, an event is drained near its time and not days before.
+LONG_NOTICE = 3600.0
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the plan needs to know beside the observations and the policy. Times are in seconds."""
+
+    unmanaged: str = "wait"
+    """What to do when an event names VMs that nobody manages: C(wait) never approves, C(ignore) does."""
+    pass_interval: float = 300.0
+    """After this many seconds somebody looks again; 0 for a run that waits itself."""
+    margin: float = 30.0
+    drain_seconds: float = 600.0
+    """The longest drain."""
+    undo_seconds: float = 60.0
+    retries: int = 3
+    """Drains tried again after the first failed."""
+    retry_pause: float = 30.0
+    """Before the first retry; doubled each time."""
+    gone_seconds: float = 10.0
+    enabling_seconds: float = 300.0
+    witness_seconds: float = 600.0
+    verify_seconds: float = 60.0
+    recover_seconds: float = 600.0
+    check_interval: float = 5.0
+    longest_wait: float = 300.0
+    has_health: bool = False
+    """A health check is configured: recovered means in service by it."""
+    on_drain_failure: str = "retry"
+    only_events: tuple[str, ...] = ()
+    """Act on these events only (lower case); all when empty."""
+
+
+CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
+
+
+def load(value: Any) -> Settings:
+    """Check what the user gave. Unknown names and values that do not fit are errors."""
+    if value is None:
+        return Settings()
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"settings must be a dictionary, not {type(value).__name__}")
+    known = {field.name: field.default for field in fields(Settings)}
+    result: dict[str, Any] = {}
+    for key, given in value.items():
+        name = plain.text(key) or ""
+        if name not in known:
+            raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
+        if given is not None:
+            result[name] = _checked(name, given, known[name])
+    return Settings(**result)
+
+
+def _checked(name: str, given: Any, default: Any) -> Any:
+    if isinstance(default, bool):
+        answer = plain.flag(given)
+        if answer is None:
+            raise SettingsError(f"setting {name} must be true or false, not {given!r}")
+        return answer
+    if isinstance(default, (int, float)):
+        amount = plain.number(given)
+        if amount is None or amount < 0:
+            raise SettingsError(f"setting {name} must be a number, 0 or more, not {given!r}")
+        return int(amount) if isinstance(default, int) else amount
+    if isinstance(default, tuple):
+        return _ids(name, given)
+    word = plain.text(given)
+    if word not in CHOICES[name]:
+        raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
+    return word
+
+
+def _ids(name: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = [given] if given else []
+    ids = plain.texts(given)
+    if len(ids) != len(plain.items(given)):
+        raise SettingsError(f"setting {name} must be a list of event ids, not {given!r}")
+    return tuple(item.lower() for item in ids)

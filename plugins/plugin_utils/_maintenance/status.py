@@ -1,0 +1,124 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan as people read it. Idle hosts add no lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.words import duration
+
+FORMATS = ("text", "json")
+SHOWN_HOSTS = 6
+
+
+class StatusError(ValueError):
+    """What was asked for cannot be shown."""
+
+
+def status(plan: Any, form: str = "text", event_id: str | None = None) -> Any:
+    """Lines of text, or plain data with C(form=json); one event explained with C(event_id)."""
+    if form not in FORMATS:
+        raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
+    if not isinstance(plan, Mapping) or "events" not in plan:
+        raise StatusError("what is shown must be the result of maintenance.azure.plan")
+    found = plain.plain(plan)
+    if event_id:
+        events = [event for event in found["events"] if event["event_id"].lower() == event_id.strip().lower()]
+        if form == "json":
+            return {"events": events, "steps": [step for step in found["steps"] if step["event_id"].lower() == event_id.strip().lower()]}
+        return explain(events[0], found) if events else [f"No VM lists event {event_id} or has a record of it."]
+    if form == "json":
+        return {key: found[key] for key in ("events", "steps", "summary", "failed", "wait", "done")}
+    return [event_line(event) for event in found["events"]] + summary_lines(found["summary"]) + failed_lines(found["failed"])
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """Type, by whom, VMs, when, phase, what happens next or why it is held."""
+    source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
+    names = _names([*event["hosts"], *[f"{name} (not managed)" for name in event["unmanaged"]]] or event["resources"])
+    words = f"{event['event_type'] or 'unknown type'} {event['event_id']} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    if event["outcome"]:
+        words += f" ({event['outcome']})"
+    if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
+        words += f": {event['reason']}"
+    elif event["reason"] and event["reason"] != event["next"]:
+        words += f", {event['reason']}"
+    return f"{words}. Next: {event['next']}."
+
+
+def _when(event: Mapping[str, Any]) -> str:
+    if not event["listed"]:
+        return "not listed any more"
+    if str(event["event_status"]).lower() == "started":
+        return "started"
+    left = event["starts_in"]
+    if left is None:
+        return "no start time given"
+    return f"starts in {duration(left)}" if left > 0 else "starts now"
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - SHOWN_HOSTS
+    return ", ".join(names[:SHOWN_HOSTS]) + (f" and {more} more" if more > 0 else "")
+
+
+def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+    """How far the picture can be trusted."""
+    answered = summary["answered"]
+    asked = answered + len(summary["unreachable"]) + len(summary["failed"])
+    events = summary["events"]
+    lines = [f"{answered} of {asked} VMs answered; {events or 'no'} event{'' if events == 1 else 's'}."]
+    sentences = (
+        ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
+        ("failed", "Could not be read: {}. Nothing is concluded about them."),
+        ("excluded", "Left alone (respond_exclude): {}."),
+        ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
+        ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
+        ("lost", "Out of service without a record that says why: {}."),
+        ("clocks", "Clock differs from this machine's by more than a minute: {}."),
+    )
+    lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
+    return lines + [f"Problem on {problem}." for problem in summary.get("problems", [])]
+
+
+def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
+    """What makes a run red."""
+    return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
+
+
+def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
+    """One event: the rule, who is waited for, what was changed and would be undone."""
+    rule = event["rule"]
+    lines = [
+        event_line(event),
+        f"Description: {event['description'] or 'none'}. Names: {', '.join(event['resources']) or 'nobody'}.",
+        f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
+    ]
+    if event["unknown"]:
+        lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
+    for part in event["parts"]:
+        state = part["phase"] or "no record yet"
+        lines.append(f"{part['host']}: {state}, {'lists it' if part['listed'] else 'does not list it'}{_because(part)}.")
+        lines += [
+            f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]
+        ]
+    steps = [f"{step['act']} on {step['host']} ({step['reason']})" for step in plan["steps"] if step["event_id"] == event["event_id"]]
+    lines.append(f"Steps of the next pass: {'; '.join(steps) if steps else 'none'}.")
+    return lines
+
+
+def _because(part: Mapping[str, Any]) -> str:
+    return f", {part['reason']}" if part["reason"] else ""
+
+
+def _found(item: Mapping[str, Any]) -> str:
+    verb = "was put back to" if item["state"] == "undone" else "would be put back to"
+    before = item["before"]
+    if not before:
+        return "nothing recorded to put back"
+    pairs = [f"{key} {value}" for key, value in before.items()] if isinstance(before, Mapping) else [str(before)]
+    return f"{verb}: {', '.join(pairs)}"

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several events on one VM: nothing is put back while another event needs it drained, then the newest drain first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+
+def arrange(cases: Iterable[Case], settings: Settings) -> None:
+    """Let undo and recovery wait where they must."""
+    by_host: dict[str, list[tuple[Case, Part]]] = defaultdict(list)
+    for case in cases:
+        for part in case.parts:
+            if part.intent != "none":
+                by_host[part.host.name].append((case, part))
+    for found in by_host.values():
+        _one_host(found)
+        _held_out(found)
+
+
+def _keeps(part: Part) -> bool:
+    if part.intent in ("drain", "verify"):
+        return True
+    # A part whose recovery waits for its retry needs nothing; it only has not been put back yet.
+    return part.intent == "stay" and part.holds_changes and not part.over
+
+
+def _one_host(found: list[tuple[Case, Part]]) -> None:
+    going_back = [(case, part) for case, part in found if part.intent in ("undo", "recover")]
+    if not going_back:
+        return
+    keepers = [case.event.event_id for case, part in found if _keeps(part)]
+    if keepers:
+        for _case, part in going_back:
+            part.reason = f"kept drained for {', '.join(keepers)}"
+            part.intent = "kept"
+        return
+    going_back.sort(key=lambda pair: pair[1].record.drain_began_at if pair[1].record else 0.0, reverse=True)
+    newest = going_back[0][0].event.event_id
+    for _case, part in going_back[1:]:
+        part.intent, part.reason = "kept", f"put back after what was drained later, for {newest}"
+
+
+def _held_out(found: list[tuple[Case, Part]]) -> None:
+    """While a VM is out for one event, its health says nothing about the recovery from another."""
+    for case, part in found:
+        others = [other for other, its in found if other is not case and (its.holds_changes or its.intent == "drain")]
+        if part.intent == "finish" and others:
+            part.held_out = True
+            if part.reason:
+                part.reason = f"not in service yet: it is out for {others[0].event.event_id}"

@@ -1,0 +1,111 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sentences for people: where an event stands, why, and what happens next."""
+
+from __future__ import annotations
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now
+
+UNDER_WAY = (
+    ("undo", "{} put back, because the drain failed"),
+    ("recover", "{} put back"),
+    ("verify", "{} checked once more"),
+    ("drain", "{} drained"),
+)
+
+
+def phase(case: Case) -> str:
+    """One word for the whole event."""
+    parts = case.parts
+    phases = [part.phase for part in parts]
+    if not case.hit and not any(phases):
+        return "foreign"
+    if "failed" in phases:
+        return "failed"
+    over = [part for part in parts if part.over]
+    if over and not case.listed:
+        if all(part.phase == "recovered" for part in parts):
+            return "recovered"
+        return "recovering" if "recovering" in phases else "gone"
+    if case.started:
+        return "started"
+    if case.approved:
+        return "approved"
+    if case.hit and all(drained_now(part) for part in case.hit):
+        return "drained"
+    if any(part.holds_changes or part.phase == "draining" or part.intent == "drain" for part in parts):
+        return "draining"
+    if case.hold or any(part.hold for part in parts) or "held" in phases:
+        return "held"
+    return "noticed"
+
+
+def reason(case: Case, word: str) -> str | None:
+    """Why it is where it is."""
+    if word == "foreign":
+        unsure = case.named.unsure
+        return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
+    parts = case.parts
+    found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
+    if case.listed and not case.started and not case.approved:
+        found += [part.hold for part in parts] + [case.hold, *case.blockers, case.waits_for]
+    found += [part.reason for part in parts]
+    return next((words for words in found if words), None)
+
+
+def _of(part: Part) -> str | None:
+    return part.reason or (part.record.reason if part.record else None)
+
+
+def upcoming(case: Case, word: str) -> str:
+    """What happens next."""
+    if word == "foreign":
+        return "nothing: it is left alone"
+    if not case.ours:
+        return "nothing in this run: it is not in only_events"
+    if case.approver:
+        return f"{case.approver} approves it now"
+    found = []
+    for intent, words in UNDER_WAY:
+        names = [part.host.name for part in case.parts if part.intent == intent]
+        if names:
+            found.append(words.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
+    if found:
+        return "; ".join(found)
+    finishing = [part.host.name for part in case.parts if part.intent == "finish"]
+    if finishing:
+        return f"{', '.join(finishing)} must be in service again"
+    return _idle(case, word)
+
+
+def _idle(case: Case, word: str) -> str:
+    if word == "recovered":
+        return "nothing: it is over"
+    if not case.listed:
+        return "another look shows whether it is over" if any(part.wait for part in case.parts) else "waits for the VMs to answer"
+    if case.started:
+        return "waits for its end"
+    if case.approved:
+        return "waits for Azure to start it"
+    waits = [part.wait for part in case.parts if part.wait is not None]
+    if waits:
+        return f"looked at again in {duration(min(waits))}"
+    if case.waits_for:
+        return case.waits_for
+    return "Azure starts it by itself" + (f" in {duration(case.left)}" if case.left and case.left > 0 else "")
+
+
+def duration(seconds: float | None) -> str:
+    """A time that people can read."""
+    if seconds is None:
+        return "?"
+    amount = max(0, round(seconds))
+    if amount < 120:
+        return f"{amount} s"
+    if amount < 2 * 3600:
+        return f"{amount // 60} min"
+    if amount < 2 * 86400:
+        return f"{amount // 3600} h {amount % 3600 // 60:02d} min"
+    return f"{amount // 86400} days"
