@@ -81,7 +81,7 @@ def lint_suites() -> list[Suite]:
 
     return [
         build_environment("lint"),
-        lint("ansible-lint", "ansible-lint", "--offline", "--profile", "production"),
+        lint("ansible-lint", "ansible-lint", "--nocolor", "--offline", "--profile", "production"),
         lint("antsibull-docs", "tests/tools/lint_docs.sh"),
         lint("antsibull-changelog", "antsibull-changelog", "lint"),
         lint("yamllint", "yamllint", "--strict", "."),

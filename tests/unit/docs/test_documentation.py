@@ -15,6 +15,8 @@ import typing as t
 import pytest
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import KEYS as POLICY_KEYS
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md")])
 PAGES = [page for page in PAGES if page.name != "CHANGELOG.md"]
@@ -151,7 +153,7 @@ def test_names_of_this_collection_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_variables_named_exist(page: pathlib.Path) -> None:
-    known, code = role_options(), text_of_code()
+    known, code = role_options() | set(POLICY_KEYS), text_of_code()
     for name in set(PREFIXED.findall(page.read_text())):
         assert name in known or re.search(rf"\b{name}\b", code), f"{page.name} names {name}"
 
@@ -165,7 +167,7 @@ def test_make_targets_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_yaml_examples(page: pathlib.Path) -> None:
-    known = role_options()
+    known, code = role_options() | set(POLICY_KEYS), text_of_code()
     for text in examples(page, "yaml"):
         for document in yaml.safe_load_all(text):
             for key, value in walk(document):
@@ -174,7 +176,29 @@ def test_yaml_examples(page: pathlib.Path) -> None:
                     assert name in modules(), f"{key} is not a module"
                     assert set(value) <= module_options(name), f"{key}: {set(value) - module_options(name)}"
                 elif PREFIXED.fullmatch(key) and key.split("_")[0] not in ("status", "drill"):
-                    assert key in known, f"{key} is no option of a role"
+                    assert key in known or re.search(rf"\b{key}\b", code), f"{key} is no option of a role"
+
+
+def method_options(name: str) -> set[str]:
+    folder = ROOT / "roles" / "drain" / "tasks" / "methods" / name
+    assert folder.is_dir(), f"there is no drain method {name}"
+    return set(yaml.safe_load((folder / "options.yml").read_text()) or {})
+
+
+@each_page
+def test_drain_methods_in_examples(page: pathlib.Path) -> None:
+    for text in examples(page, "yaml"):
+        for document in yaml.safe_load_all(text):
+            for key, value in walk(document):
+                for method in value if key == "drain_methods" else []:
+                    assert set(method) - {"method"} <= method_options(method["method"]), method
+
+
+def test_every_option_of_every_drain_method_is_described() -> None:
+    sections = re.split(r"^## ", (ROOT / "docs" / "drain-methods.md").read_text(), flags=re.MULTILINE)
+    described = {section.split("\n", 1)[0]: set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)) for section in sections}
+    for folder in sorted((ROOT / "roles" / "drain" / "tasks" / "methods").iterdir()):
+        assert described[folder.name] == method_options(folder.name), folder.name
 
 
 @each_page
