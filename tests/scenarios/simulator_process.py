@@ -62,9 +62,7 @@ class SimulatorProcess:
         return [entry["transition"] for entry in self.control("log")]
 
 
-def exchange(
-    url: str, method: str, path: str, headers: dict[str, str], body: str | bytes | None = None
-) -> tuple[int, dict[str, str], bytes]:
+def exchange(url: str, method: str, path: str, headers: dict[str, str], body: str | bytes | None = None) -> tuple[int, dict[str, str], bytes]:
     """One bare HTTP request: exactly these headers, besides what every request must have."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)

@@ -13,7 +13,7 @@ import signal
 import sys
 from typing import Any, Dict, List, Optional
 
-from imds_simulator import VERSION, scenarios
+from imds_simulator import VERSION, background, scenarios
 from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches, parse_assignment
@@ -24,6 +24,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="imds_simulator",
         description="Plays Azure's Scheduled Events endpoint for many VMs. Prints one line of JSON with the addresses.",
+        epilog="@FILE reads arguments from a file, one on each line.",
+        fromfile_prefix_chars="@",
     )
     parser.add_argument("--vm", action="append", default=[], metavar="NAME[=HOST:PORT]", help="a VM; may be repeated")
     parser.add_argument("--vms", type=int, default=0, metavar="N", help="N more VMs named vm-0001, vm-0002, ...")
@@ -41,6 +43,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process is gone")
     parser.add_argument("--pid-file", metavar="FILE", help="write the process id here, removed at the end")
     parser.add_argument("--ready-file", metavar="FILE", help="write the line of JSON here as well, when everything listens")
+    parser.add_argument("--background", action="store_true", help="go on in the background once everything listens")
+    parser.add_argument("--stop", action="store_true", help="end the one that runs in the background (needs --pid-file)")
+    parser.add_argument("--log-file", default=os.devnull, metavar="FILE", help="errors of one in the background")
     parser.add_argument("--version", action="version", version=VERSION)
     return parser
 
@@ -53,6 +58,13 @@ def main(arguments: Optional[List[str]] = None) -> int:
         return 0
     if options.speed <= 0:
         parser().error("--speed must be greater than 0")
+    if options.stop or options.background:
+        if not options.pid_file:
+            parser().error("--background and --stop need --pid-file")
+        if options.stop:
+            return background.stop(options.pid_file)
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        return background.start([word for word in words if word != "--background"], options.pid_file, options.log_file)
     _raise_file_limit()
     try:
         asyncio.run(_run(options))

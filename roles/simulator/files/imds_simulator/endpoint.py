@@ -14,7 +14,6 @@ from urllib.parse import unquote_plus
 
 from imds_simulator import versions
 from imds_simulator.approval import MalformedApproval, parse_approval
-from imds_simulator.documents import etag
 from imds_simulator.faults import AFTER_HANDLING, Fault, answer_instead, spoil
 from imds_simulator.instance import instance, node
 from imds_simulator.vm import Vm
@@ -27,10 +26,7 @@ EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
 VERSIONS_PATH = "/metadata/versions"
 _NO_HEADER = "Bad request. Required metadata header not specified"
-_BAD_VERSION = (
-    "Bad request. api-version is invalid or was not specified in the request. "
-    "For more information refer to aka.ms/azureimds"
-)
+_BAD_VERSION = "Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds"
 
 
 class Endpoint:

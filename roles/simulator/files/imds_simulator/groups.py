@@ -74,7 +74,8 @@ class Groups:
         return {"vm": ("vm", vm.name), "all": ("all",), "group": ("group", vm.group)}[scope]
 
     def incarnation(self, vm: Vm) -> int:
-        return self._counters.get(self._key(vm), self._switches.first_incarnation)
+        first: int = self._switches.first_incarnation
+        return self._counters.get(self._key(vm), first)
 
     def count_change(self, event: Event) -> None:
         """One step for each counter, however many VMs share it. What is withheld while enabling is no visible change."""

@@ -46,9 +46,7 @@ class Hooks:
 
     async def _run(self, entry: Dict[str, Any]) -> None:
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self._words, stdin=asyncio.subprocess.PIPE, stdout=sys.stderr.fileno()
-            )
+            process = await asyncio.create_subprocess_exec(*self._words, stdin=asyncio.subprocess.PIPE, stdout=sys.stderr.fileno())
         except OSError as problem:
             sys.stderr.write("imds_simulator: the hook '%s' cannot run: %s\n" % (self._words[0], problem))
             return

@@ -33,7 +33,7 @@ _FIELDS: Dict[str, Tuple[str, str]] = {
 
 def instance(vm: Vm, version: str) -> Dict[str, Any]:
     values = dict(vm.texts, name=vm.name)
-    compute = {key: values[source] for key, (source, since) in sorted(_FIELDS.items()) if version >= since}
+    compute: Dict[str, Any] = {key: values[source] for key, (source, since) in sorted(_FIELDS.items()) if version >= since}
     if version >= "2020-07-15":
         compute["osProfile"] = {"adminUsername": "azureuser", "computerName": vm.name.replace("_", "-").lower()}
     if version >= "2019-06-04":

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional
+from functools import partial
+from typing import Any, Callable, Dict, Optional
 
 from imds_simulator.clock import Clock, parse_iso
 from imds_simulator.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
@@ -128,7 +129,7 @@ class Machine:
             self._later(event, event.cancel_after, lambda: self.cancel(event))
         for index, seconds in enumerate(event.tenants):
             if seconds is not None:
-                self._later(event, float(seconds), lambda index=index: self._tenant_approves(event, index))
+                self._later(event, float(seconds), partial(self._tenant_approves, event, index))
         if event.approvals == "automatic":
             self.approve(event, "platform")
 
@@ -144,7 +145,7 @@ class Machine:
                 event.start_planned = True
                 delay = self._switches.start_delay if event.start_delay is None else event.start_delay
                 moment = min(self._clock.now() + delay, event.not_before)
-                event.timers.append(self._clock.call_at(moment, lambda event=event: self._start_if_scheduled(event)))
+                event.timers.append(self._clock.call_at(moment, partial(self._start_if_scheduled, event)))
 
     def _start_if_scheduled(self, event: Event) -> None:
         if event.state == SCHEDULED:

@@ -25,7 +25,7 @@ class Recorder:
         self._clock = clock
         self._requests: Deque[Tuple[Any, ...]] = deque(maxlen=_KEPT_REQUESTS)
         self._log: Deque[Dict[str, Any]] = deque(maxlen=_KEPT_LOG)
-        self._file: Optional[TextIO] = open(path, "a", encoding="utf-8") if path else None
+        self._file: Optional[TextIO] = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115
         self.request_count = 0
 
     def request(self, vm_name: str, request: Request, answer: Optional[Answer]) -> None:
@@ -79,7 +79,7 @@ def _shown(entry: Tuple[Any, ...]) -> Dict[str, Any]:
         "vm": vm_name,
         "method": request.method,
         "path": request.target,
-        "headers": {name: value for name, value in reversed(request.headers)},
+        "headers": dict(reversed(request.headers)),
         "body": request.body.decode("utf-8", "replace"),
         # None: there was no answer, or the connection was reset.
         "status": None if answer is None or answer.reset or answer.raw is not None else answer.status,

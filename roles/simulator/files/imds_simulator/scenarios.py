@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
+import zipfile
+from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 if TYPE_CHECKING:
@@ -26,8 +29,19 @@ def names() -> List[str]:
 
 
 def _catalogue() -> List[Tuple[int, str]]:
-    parts = [file[:-5].partition("-") for file in os.listdir(FOLDER) if file.endswith(".json")]
+    parts = [file[:-5].partition("-") for file in _files() if file.endswith(".json")]
     return sorted((int(number), name) for number, _separator, name in parts)
+
+
+def _files() -> List[str]:
+    if os.path.isdir(FOLDER):
+        return os.listdir(FOLDER)
+    # The role packs the package into one archive, which Python runs as it is.
+    archive = FOLDER
+    while archive and not os.path.isfile(archive):
+        archive = os.path.dirname(archive)
+    with zipfile.ZipFile(archive) as packed:
+        return [os.path.basename(name) for name in packed.namelist() if "/scenarios_data/" in name]
 
 
 def listing() -> List[Dict[str, Any]]:
@@ -38,9 +52,9 @@ def load(name: str) -> Dict[str, Any]:
     """By name, or by number for the first of that number."""
     for number, known in _catalogue():
         if known == name or (name.isdigit() and number == int(name)):
-            with open(os.path.join(FOLDER, "%02d-%s.json" % (number, known)), encoding="utf-8") as stream:
-                scenario: Dict[str, Any] = json.load(stream)
-                return scenario
+            text = pkgutil.get_data(__package__ or "", "scenarios_data/%02d-%s.json" % (number, known)) or b""
+            scenario: Dict[str, Any] = json.loads(text.decode("utf-8"))
+            return scenario
     raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
 
 
@@ -62,7 +76,7 @@ def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[Li
         if at <= 0:
             _take_step(simulator, step, stage, ids)
         else:
-            simulator.clock.call_later(at, lambda step=step: _take_step(simulator, step, stage, ids))
+            simulator.clock.call_later(at, partial(_take_step, simulator, step, stage, ids))
     simulator.played = {"name": scenario["name"], "events": ids}
     return simulator.played
 

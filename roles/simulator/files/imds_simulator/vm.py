@@ -42,7 +42,9 @@ class Vm:
         self.name = name
         self.host, self.port = split_address(address)
         # GPU VMs of a scale set with one fault domain hear only of events that name them.
-        self.alone = bool(alone)
+        if not isinstance(alone, bool):
+            raise ValueError("'alone' of VM %s is true or false, not %r" % (name, alone))
+        self.alone = alone
         self.texts: Dict[str, str] = {key: str(texts.get(key, default)) for key, default in _TEXTS.items()}
         if not self.texts["vm_id"]:
             # The same name gives the same id in every run, so that records survive a restart of the simulator.

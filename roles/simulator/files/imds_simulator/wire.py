@@ -13,6 +13,7 @@ import asyncio
 import json
 import socket
 import struct
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -139,7 +140,7 @@ class Connection(asyncio.Protocol):
                 if request is None:
                     break
                 self._busy = True
-                self._handler(request, lambda answer, request=request: self._reply(request, answer))
+                self._handler(request, partial(self._reply, request))
         except BadRequest as problem:
             self._send(json_answer(problem.status, {"error": str(problem)}), False)
         finally:
