@@ -69,4 +69,4 @@ def describe_body(body: bytes | str, limit: int = 200) -> str:
 
 def seconds_in_words(seconds: float) -> str:
     """12.345 becomes "12.3 s", 5.0 becomes "5 s"."""
-    return f"{round(t.cast(float, seconds), 1):g} s"
+    return f"{round(seconds, 1):g} s"

@@ -29,6 +29,8 @@ if t.TYPE_CHECKING:
 # Polls in a row without an event until it counts as gone.
 ABSENT_POLLS = 2
 LONGEST_BACK_OFF = 10.0
+# Polls that also ask for the name of this VM, where the wait can do without it.
+NAME_ATTEMPTS = 3
 # What the look at the very end of the timeout may take beyond it.
 LAST_LOOK_SECONDS = 1.0
 
@@ -103,7 +105,7 @@ class Wait:
         self.failed_polls = 0
         self.failures_in_a_row = 0
         self.last_error: ScheduledEventsError | None = None
-        self.name_sought = False
+        self.name_attempts = 0
 
     def run(self) -> dict[str, t.Any]:
         while True:
@@ -152,15 +154,18 @@ class Wait:
         return document
 
     def _learn_name(self, left: float) -> None:
-        if self.vm_name or self.name_sought:
+        if self.vm_name or self.name_attempts >= NAME_ATTEMPTS:
             return
+        self.name_attempts += 1
         try:
             self.vm_name = self.client.get_vm_name_once(left)
         except ScheduledEventsError as error:
             if self.selection.get("affecting") == "this_vm":
+                # Without the name this poll says nothing; the next one asks again.
+                self.name_attempts = 0
                 raise
-            self.client.warn(f"This VM's own name is not known, so affects_this_vm is null: {error}")
-        self.name_sought = True
+            if self.name_attempts == NAME_ATTEMPTS:
+                self.client.warn(f"This VM's own name is not known, so affects_this_vm is null: {error}")
 
     def _failed(self, error: ScheduledEventsError) -> None:
         self.failed_polls += 1

@@ -303,10 +303,18 @@ def test_the_own_name_is_asked_for_once() -> None:
 
 
 def test_without_instance_metadata_the_wait_goes_on_with_one_warning() -> None:
-    waited = Waited("scheduled", document(1), document(2, COMING), instance=(500, ""))
+    waited = Waited("scheduled", *[document(1)] * 9, document(2, COMING), instance=(500, ""))
     assert waited.outcome == "matched"
     assert waited.result["events"][0]["affects_this_vm"] is None
     assert len(waited.warnings) == 1
+    assert len([path for unused, path, body in waited.transport.requests if "instance" in path]) == 3
+
+
+def test_a_name_that_does_not_come_at_once_is_asked_for_again() -> None:
+    answers = [(429, ""), '{"compute":{"name":"vm_0"}}']
+    waited = Waited("scheduled", document(1), document(2, COMING), instance=lambda: answers.pop(0))
+    assert waited.result["events"][0]["affects_this_vm"] is True
+    assert waited.warnings == []
 
 
 def test_this_vm_needs_the_name_and_asks_until_it_comes() -> None:
