@@ -212,8 +212,12 @@ records_readable:
   returned: success
   type: bool
   sample: true
+error_kind:
+  description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
+  returned: failure
+  type: str
+  sample: no_answer
 """
-
 
 from ansible.module_utils.basic import AnsibleModule
 

@@ -78,7 +78,8 @@ options:
     elements: str
   boot_id:
     description:
-      - The boot in which the drain was last checked.
+      - The present boot of the VM, as M(maintenance.azure.maintenance_info) returns it.
+      - It is noted when C(verified_at) is set as well, because a check holds for one boot. Otherwise it is ignored.
     type: str
   vm_id:
     description:

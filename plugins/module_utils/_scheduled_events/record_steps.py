@@ -48,11 +48,14 @@ def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Rec
     """The record after the step; the same content when nothing changes. The revision is the store's business."""
     after = copy.deepcopy(record) if record else empty_record(event_id)
     _see_event(after, event_id, step.event)
-    for key in ("boot_id", "vm_id", "vm_name"):
+    for key in ("vm_id", "vm_name"):
         given = getattr(step, key)
         if given:
             after[key] = given
     changes = _checked_changes(step.changes)
+    if step.boot_id and ("verified_at" in step.stamp or changes.get("verified_at")):
+        # Only a check says something of a boot. A note that is written after a reboot must not make an old check new.
+        after["boot_id"] = step.boot_id
     # A drain that begins again after an undo is not undone any more; who says otherwise says so in changes.
     if step.method and _merge_method(after, _checked_method(step.method), now):
         after["undone"] = False

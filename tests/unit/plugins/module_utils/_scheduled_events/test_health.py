@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import check
 
 
@@ -64,9 +65,7 @@ def test_port():
     assert check({"port": 99999})[0] is False
 
 
-@pytest.mark.parametrize(
-    "status,answer", [("200 OK", True), ("204", True), ("301 Moved", True), ("399 x", True), ("400 Bad", False), ("503 Gone", False)]
-)
+@pytest.mark.parametrize("status,answer", [("200 OK", True), ("204", True), ("301 Moved", True), ("399 x", True), ("400 Bad", False), ("503 Gone", False)])
 def test_url_status(status, answer):
     with Server(f"HTTP/1.1 {status}\r\nLocation: http://192.0.2.1/\r\n\r\n".encode()) as server:
         found, why = check({"url": f"http://127.0.0.1:{server.port}/ready?x=1", "timeout": 2})

@@ -7,6 +7,7 @@ import pathlib
 import time
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import host as host_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import (
     LocalHost,

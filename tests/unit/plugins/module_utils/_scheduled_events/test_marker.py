@@ -7,6 +7,7 @@ import json
 import os
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked

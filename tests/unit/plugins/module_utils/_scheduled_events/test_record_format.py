@@ -10,6 +10,7 @@ import os
 import tempfile
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles, check_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     PHASES,

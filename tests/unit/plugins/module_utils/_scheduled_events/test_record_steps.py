@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import (
@@ -130,6 +131,16 @@ def test_undone_of_one_method_does_not_unset_undone():
 def test_stamps_are_the_present_time_and_win_over_changes():
     record = take_step(begun(), EVENT, Step(stamp=["verified_at"], changes={"verified_at": "x", "deadline": "y"}), LATER)
     assert (record["verified_at"], record["deadline"]) == (LATER, "y")
+
+
+def test_a_boot_is_noted_with_a_check_only():
+    record = take_step(begun(boot_id="boot-1"), EVENT, Step(changes={"phase": "draining"}, boot_id="boot-1"), NOON)
+    assert record["boot_id"] is None
+    record = take_step(record, EVENT, Step(stamp=["verified_at"], boot_id="boot-1"), NOON)
+    assert record["boot_id"] == "boot-1"
+    noted = take_step(record, EVENT, Step(changes={"phase": "started"}, stamp=["started_at"], boot_id="boot-2"), LATER)
+    assert noted["boot_id"] == "boot-1"
+    assert take_step(noted, EVENT, Step(changes={"verified_at": LATER}, boot_id="boot-2"), LATER)["boot_id"] == "boot-2"
 
 
 def test_text_from_old_templates_is_understood():

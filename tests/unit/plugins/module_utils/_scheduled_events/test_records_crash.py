@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import (
