@@ -86,8 +86,8 @@ class Approval:
             if not to_send or self.check_mode:
                 self.approved.extend(to_send)
                 return
-            if failure is not None and not self._may_send_again(failure, attempt, sent, to_send):
-                raise failure
+            if failure is not None:
+                self._check_again(failure, attempt, sent, to_send)
             try:
                 self.client.approve(to_send, document.incarnation)
             except ScheduledEventsError as error:
@@ -146,11 +146,12 @@ class Approval:
                 "refused",
             )
 
-    def _may_send_again(self, failure: ScheduledEventsError, attempt: int, sent: list[str], to_send: list[str]) -> bool:
-        if failure.status == 400:
-            # One event that is gone spoils the whole request. Only a smaller request is worth another try.
-            return len(to_send) < len(sent)
-        return attempt <= self.client.retries
+    def _check_again(self, failure: ScheduledEventsError, attempt: int, sent: list[str], to_send: list[str]) -> None:
+        """Raise the failure unless sending again may help."""
+        # One event that is gone spoils the whole request. After a 400 only a smaller request is worth another try.
+        may_help = len(to_send) < len(sent) if failure.status == 400 else attempt <= self.client.retries
+        if not may_help:
+            raise failure
 
     def _pause(self, error: ScheduledEventsError, attempt: int, elapsed: float) -> None:
         """Wait as the budget has it; raise when another look at the document cannot help."""

@@ -119,7 +119,7 @@ def test_passing_faults_are_retried_and_the_budget_is_named(status: int) -> None
     clock = FakeClock()
     transport = FakeTransport((status, '{"error":"Later"}'))
     client, unused = fake_client(transport, clock)
-    with pytest.raises(ScheduledEventsError, match=r'Later.*Tried 4 times in 7 s\.$') as caught:
+    with pytest.raises(ScheduledEventsError, match=r"Later.*Tried 4 times in 7 s\.$") as caught:
         client.get_document()
     assert clock.sleeps == [1, 2, 4]
     assert caught.value.status == status
