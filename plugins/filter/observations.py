@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 NO_LOOK = "it was not looked at"
 
 
-def _observation(host: str, variables: Mapping[str, t.Any]) -> dict[str, t.Any]:
+def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str, t.Any]) -> dict[str, t.Any]:
     about = variables.get("__respond_host") or {}
     look = variables.get("observe_look")
     found: dict[str, t.Any] = {
@@ -21,6 +21,10 @@ def _observation(host: str, variables: Mapping[str, t.Any]) -> dict[str, t.Any]:
         "error": NO_LOOK,
         "look": None,
         "methods": list(about.get("methods") or []),
+        "could_not_approve": _not_approved(variables.get("approve_result")),
+        # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
+        "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
+        "last_look": before.get("look") or before.get("last_look"),
     }
     if about.get("excluded"):
         found.update(state="excluded", error=None)
@@ -35,9 +39,19 @@ def _observation(host: str, variables: Mapping[str, t.Any]) -> dict[str, t.Any]:
     return found
 
 
-def observations(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+def _not_approved(result: t.Any) -> list[str]:
+    """Events that this VM was asked to approve in this run, and could not."""
+    if not isinstance(result, Mapping) or result.get("state") == "approved":
+        return []
+    return [str(event_id) for event_id in result.get("event_ids") or []]
+
+
+def observations(
+    hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, t.Any]], before: Iterable[Mapping[str, t.Any]] = ()
+) -> list[dict[str, t.Any]]:
     """One observation for each host, in the order given."""
-    return [_observation(str(host), hostvars[host]) for host in hosts]
+    earlier = {str(one["host"]): one for one in before}
+    return [_observation(str(host), hostvars[host], earlier.get(str(host), {})) for host in hosts]
 
 
 class FilterModule:

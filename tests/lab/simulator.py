@@ -47,12 +47,15 @@ class Simulator:
 
     def approvals(self) -> list[dict[str, t.Any]]:
         """Every POST that any VM sent."""
-        asked = self.ask("GET", "/requests")
-        return [entry for entry in asked["requests"] if entry["method"] == "POST"]
+        return [entry for entry in self.requests() if entry["method"] == "POST"]
+
+    def requests(self) -> list[dict[str, t.Any]]:
+        """Everything that was asked of any VM's endpoint."""
+        return list(self.ask("GET", "/requests"))
 
     def log(self) -> list[dict[str, t.Any]]:
         """The transitions of all events, in order."""
-        return list(self.ask("GET", "/log")["log"])
+        return list(self.ask("GET", "/log"))
 
     def until(self, true: t.Callable[[], bool], seconds: float, what: str) -> None:
         """Wait for something that the simulator is about to do."""

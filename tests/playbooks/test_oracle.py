@@ -22,9 +22,9 @@ import json, pathlib, sys
 told = json.load(sys.stdin)
 if told["transition"] == "impact":
     folder = pathlib.Path(sys.argv[1])
-    serving = [vm for vm in told["event"]["resources"] if (folder / vm / "in_rotation").exists()]
+    serving = [vm for vm in told["resources"] if (folder / vm / "in_rotation").exists()]
     with open(folder / "impacts", "a") as file:
-        file.write(json.dumps({"event_id": told["event"]["event_id"], "serving": serving}) + "\\n")
+        file.write(json.dumps({"event_id": told["event_id"], "serving": serving}) + "\\n")
 """
 
 EVENTS: dict[str, list[dict[str, t.Any]]] = {

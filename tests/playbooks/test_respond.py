@@ -181,7 +181,7 @@ def test_a_policy_that_is_wrong_is_named_before_anything_is_done(make_lab: Make)
     output = lab.respond(code=None, respond_policy=[{"name": "odd", "when": "event_type ==", "drain": True, "approve": "after_drain"}])
     assert "odd" in output
     assert "failed=1" in output
-    assert lab.simulator.ask("GET", "/requests")["requests"] == []
+    assert lab.simulator.requests() == []
 
 
 def test_lost_network_in_the_middle_is_never_taken_for_the_end(make_lab: Make) -> None:

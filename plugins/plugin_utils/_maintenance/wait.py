@@ -45,8 +45,11 @@ def decide(cases: Sequence[Case], hosts: Iterable[Host], steps: Sequence[dict[st
     if any(not step["continues"] for step in steps):
         return Waiting(done, 0.0, "there are steps to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))
-    seconds = max(min(seconds, settings.longest_wait), min(settings.check_interval, 0.5))
-    return Waiting(done, round(seconds, 3), why, _watch(alive))
+    watch = _watch(alive)
+    # All watch side by side and end together: what one hears must not wait long for the silence of another.
+    longest = settings.longest_wait if len(watch) < 2 else min(settings.longest_wait, SILENT_CHECK)
+    seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
+    return Waiting(done, round(seconds, 3), why, watch)
 
 
 def is_alive(case: Case) -> bool:
@@ -78,11 +81,15 @@ def _part(case: Case, part: Part, settings: Settings) -> tuple[float, str]:
 
 
 def _watch(alive: Iterable[Case]) -> list[dict[str, Any]]:
-    """Reachable VMs that list the live events, the hit ones first; one hears for its whole group."""
+    """Reachable VMs that list the live events, hit ones first; one for each group of VMs that see the same events."""
     found: dict[str, dict[str, Any]] = {}
+    heard: set[str] = set()
     for case in alive:
         listing = [part.host for part in case.hit if part.listed] or case.seen.listed_by[:1]
-        for host in listing[:2]:
-            if host.look is not None and len(found) < WATCHED:
-                found.setdefault(host.name, {"host": host.name, "incarnation": host.look.incarnation})
+        if case.key in heard or not listing or len(found) >= WATCHED:
+            continue
+        host = listing[0]
+        if host.look is not None:
+            found[host.name] = {"host": host.name, "incarnation": host.look.incarnation}
+            heard.update(host.look.listed)
     return list(found.values())
