@@ -44,6 +44,7 @@ class Server:
         return self
 
     def __exit__(self, *_why):
+        self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
 

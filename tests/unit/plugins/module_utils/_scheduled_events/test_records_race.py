@@ -18,6 +18,9 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
     step,
 )
 
+# Threads of other tests' servers, blocked in accept(), hold no lock that a child could wait for.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
 
 def in_processes(*actions):
     """Run each action in a process of its own, all at once."""
