@@ -19,8 +19,9 @@ for version in "${versions[@]}"; do
     for candidate in "$(command -v "python$version" || true)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version"*/bin/python3 "$(command -v python3 || true)"; do
         [ -x "$candidate" ] || continue
         [ "$(says_version "$candidate")" = "$version" ] || continue
-        # The real file, not a shim: a shim asks the working directory which Python it should be.
-        "$candidate" -c 'import sys; print(sys.executable)'
+        # The real file. Not a shim, which asks the working directory which Python it should be, and not that of an environment,
+        # which may be the one that is about to be built anew.
+        "$candidate" -c 'import os, sys; print(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))'
         exit 0
     done
 done
