@@ -49,9 +49,7 @@ class Bench:
         self.endpoints[vm].handle(request, answers.append)
         return answers
 
-    def send(
-        self, method: str = "GET", target: str = NEWEST, headers: dict[str, str] | None = None, body: bytes = b"", vm: str = "web1"
-    ) -> Answer:
+    def send(self, method: str = "GET", target: str = NEWEST, headers: dict[str, str] | None = None, body: bytes = b"", vm: str = "web1") -> Answer:
         answers = self.ask(method, target, METADATA if headers is None else headers, body, vm)
         assert len(answers) == 1, "there was no answer, or more than one"
         return answers[0]

@@ -11,9 +11,7 @@ from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
 
 
-@pytest.mark.parametrize(
-    ("event_type", "seconds"), [("Freeze", 900), ("Reboot", 900), ("Redeploy", 600), ("Preempt", 30), ("Terminate", 300)]
-)
+@pytest.mark.parametrize(("event_type", "seconds"), [("Freeze", 900), ("Reboot", 900), ("Redeploy", 600), ("Preempt", 30), ("Terminate", 300)])
 def test_minimum_notice(bench: Bench, event_type: str, seconds: int) -> None:
     event = bench.create(event_type)
     assert event.not_before_date == START + seconds

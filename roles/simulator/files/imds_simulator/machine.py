@@ -108,8 +108,11 @@ class Machine:
             except ValueError:
                 del self.events[event.event_id.lower()]
                 raise EventError("not_before %r is not an ISO 8601 date" % event.not_before_wish) from None
+        notice = not event.starts_at_once and self._gives_notice(event, now)
+        if not notice:
+            event.not_before = now
         event.not_before_date = self._clock.date_of(event.not_before)
-        if event.starts_at_once or not self._gives_notice(event, now):
+        if not notice:
             self._report("created", event, notice=False)
             self.start(event)
             return
