@@ -175,7 +175,8 @@ def test_one_unusable_event_spoils_the_document(event: t.Any, why: str) -> None:
     "body",
     [
         b"\xff\xfe\x00",
-        b'{"DocumentIncarnation":1,"Events":[NaN]}',
+        b'{"DocumentIncarnation":1,"Events":[{"EventId":"a","Size":NaN}]}',
+        b'{"DocumentIncarnation":1,"Events":[{"EventId":"a","Size":1e999}]}',
         b'{"DocumentIncarnation":1e999,"Events":[]}',
         b'{"DocumentIncarnation":1,"Events":' + b"[" * 100000,
         b'{"DocumentIncarnation":1,"Events":[],"x":' + b"[" * 50 + b"]" * 50 + b"}",

@@ -139,7 +139,7 @@ def test_half_a_body_says_how_much_came() -> None:
 )
 def test_answers_over_one_mebibyte_are_refused(step: t.Any) -> None:
     with Server(step) as server:
-        error = fault(server)
+        error = fault(server, request_timeout=5.0)
     assert (error.kind, error.retryable) == ("too_large", False)
 
 
