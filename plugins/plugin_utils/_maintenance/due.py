@@ -69,16 +69,15 @@ def _near(case: Case, latest: float | None, before: float) -> Due:
 
 
 def deadline(case: Case, part: Part, settings: Settings, now: float, *, begins: bool) -> float:
-    """Until when a drain may take, by the VM's clock: its longest time, and soon enough before NotBefore."""
-    vm_now = part.look_now
+    """Until when a drain may take, by the controller's clock: its longest time, and soon enough before NotBefore."""
     began = part.record.last("draining") if part.record and not begins else None
-    limit = (vm_now if began is None else min(began, vm_now)) + settings.drain_seconds
+    limit = (now if began is None else min(began - clock_offset(part.host, now), now)) + settings.drain_seconds
     if not case.started and case.event.not_before is not None:
-        due = case.event.not_before + clock_offset(part.host, now) - settings.margin
+        due = case.event.not_before - settings.margin
         # A failure should be seen by a pass that can still do something about it, where there is time for that.
         early = due - settings.pass_interval
-        limit = min(limit, early if early > vm_now + SHORTEST else due)
-    return max(limit, vm_now + SHORTEST) if begins else limit
+        limit = min(limit, early if early > now + SHORTEST else due)
+    return max(limit, now + SHORTEST) if begins else limit
 
 
 @dataclass(frozen=True, slots=True)

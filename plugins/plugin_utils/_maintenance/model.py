@@ -105,9 +105,10 @@ class Record:
         return self.history
 
     @property
-    def drain_began_at(self) -> float:
-        """Orders the records of a VM: what was drained last is undone first."""
-        return self.last("draining") or 0.0
+    def order(self) -> int:
+        """Its place among the drains of its VM. What was drained later found the state that this drain left."""
+        found = self.rule.get("order")
+        return int(found) if isinstance(found, (int, str)) and str(found).isdecimal() else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ def _after(part: Part, settings: Settings) -> None:
         return
     part.intent = "finish"
     if look.in_service is False or (look.in_service is None and settings.has_health):
-        part.reason = part.reason or f"not in service yet: {look.in_service_why or 'its health is not known'}"
+        unsaid = "its health is not known" if look.in_service is None else "its health check fails"
+        part.reason = part.reason or f"not in service yet: {look.in_service_why or unsaid}"
 
 
 def _long_over(part: Part, settings: Settings) -> bool:

@@ -37,12 +37,13 @@ def plain(value: Any) -> Any:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """The value if it is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    # dict first: asking an abstract class is ten times slower, and a fleet's observations ask half a million times.
+    return value if isinstance(value, dict) or isinstance(value, Mapping) else {}  # noqa: SIM101
 
 
 def items(value: Any) -> Sequence[Any]:
     """The value if it is a list, else an empty one."""
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+    if isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))):
         return value
     return ()
 

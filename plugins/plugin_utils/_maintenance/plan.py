@@ -88,6 +88,7 @@ def _steps(
 ) -> list[dict[str, Any]]:
     """Records first, approvals before what takes longer, people last: telling them delays nothing."""
     written, acts, tells = [], [], []
+    orders = _orders(hosts)
     for case in cases:
         if not case.ours:
             continue
@@ -96,10 +97,25 @@ def _steps(
             if noted:
                 written.append(noted)
             act = _act(case, part, settings, now)
+            if act and act["act"] == "drain":
+                act["rule"]["order"] = _order(part, orders)
             if act:
                 acts.append(act)
         tells += telling.steps(case, phases[case.key])
     return written + approvals + acts + tells + _forget(hosts)
+
+
+def _orders(hosts: list[Host]) -> dict[str, int]:
+    """The last place that is taken among the drains of each VM."""
+    return {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
+
+
+def _order(part: Part, orders: dict[str, int]) -> int:
+    """A drain keeps its place until it is undone. The steps of a VM are taken one after the other, so places can be given now."""
+    if part.record is not None and part.record.needs_undo:
+        return part.record.order
+    orders[part.host.name] += 1
+    return orders[part.host.name]
 
 
 def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, Any] | None:
@@ -122,12 +138,17 @@ def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, An
             "rule": case.decision.as_dict(),
             "verify": part.intent == "verify",
             "attempt": _attempt(part),
-            "continues": not begins,
+            "continues": not begins or _under_way(part, settings),
         }
     if part.intent in ("undo", "recover"):
-        began = record is not None and any(method.state in ("undoing", "undone") for method in record.methods)
-        return {**step, "continues": began}
+        return {**step, "continues": part.phase == "recovering" or _under_way(part, settings)}
     return None
+
+
+def _under_way(part: Part, settings: Settings) -> bool:
+    """Whether the record has been where it is for a while: looking again at once would show nothing new."""
+    history = part.record.history if part.record else ()
+    return bool(history) and part.look_now - history[-1][1] > 2 * settings.check_interval
 
 
 def _attempt(part: Part) -> int:

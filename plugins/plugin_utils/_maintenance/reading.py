@@ -76,10 +76,10 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
         return None, "the look has no list of events"
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
-        event_id = plain.text(plain.mapping(event).get("event_id"))
-        if event_id is None:
+        event_id = plain.mapping(event).get("event_id")
+        if not isinstance(event_id, str) or not event_id.strip():
             return None, "the look lists an event without an id"
-        listed[event_id.strip().lower()] = event
+        listed[str.__str__(event_id).strip().lower()] = event
     name = plain.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     records, problems = _records(value.get("records"), identity)

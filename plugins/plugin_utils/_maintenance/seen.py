@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event, Host, Identity
@@ -22,7 +22,7 @@ class Seen:
     listed_by: list[Host] = field(default_factory=list)
     remembered_by: list[Host] = field(default_factory=list)
     forms: list[tuple[Any, ...]] = field(default_factory=list)
-    scopes: set[Identity] = field(default_factory=set)
+    scopes: list[Identity] = field(default_factory=list)
     recorded: list[Event] = field(default_factory=list)
 
     @property
@@ -31,41 +31,52 @@ class Seen:
         return bool(self.listed_by)
 
 
-_FORM = ("event_status", "not_before", "event_type", "event_source", "duration_in_seconds")
-
-
-def _form(given: Mapping[str, Any]) -> tuple[Any, ...]:
+def _form(ok: bool, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """What tells versions apart, cheap: most VMs list an event exactly as the one before did."""
-    resources = given.get("resources")
-    return (*[given.get(key) for key in _FORM], list(resources) if isinstance(resources, (list, tuple)) else resources)
+    get = given.get
+    return (
+        ok,
+        get("event_status"),
+        get("not_before"),
+        get("resources"),
+        get("event_type"),
+        get("event_source"),
+        get("duration_in_seconds"),
+    )
 
 
 def collect(hosts: Iterable[Host]) -> list[Seen]:
     """All events, those that are listed and those that are only remembered, in the order in which they turn up."""
     events: dict[str, Seen] = {}
+    scopes: dict[Identity, Identity] = {}
     for host in hosts:
         # What a VM said before it went silent shows that the event exists, and never that it is listed now.
         look = host.look or host.last_look
         if look is None:
             continue
+        ok, identity = host.ok, look.identity
+        found = Identity(group=identity.group, subscription=identity.subscription)
+        scope = scopes.setdefault(found, found)
         for key, given in look.listed.items():
             seen = events.get(key)
             if seen is None:
                 seen = events[key] = Seen(key)
-            seen.scopes.add(replace(look.identity, name=None, vm_id=None))
-            if host.ok:
+            if scope not in seen.scopes:
+                seen.scopes.append(scope)
+            if ok:
                 seen.listed_by.append(host)
-            form = (host.ok, *_form(given))
+            form = _form(ok, given)
             if form not in seen.forms:
                 seen.forms.append(form)
                 event = read_event(given)
                 if event is not None:
-                    (seen.versions if host.ok else seen.recorded).append(event)
+                    (seen.versions if ok else seen.recorded).append(event)
         for key, record in look.records.items():
             seen = events.get(key)
             if seen is None:
                 seen = events[key] = Seen(key)
-            seen.scopes.add(replace(look.identity, name=None, vm_id=None))
+            if scope not in seen.scopes:
+                seen.scopes.append(scope)
             seen.remembered_by.append(host)
             seen.recorded.append(record.event)
     return list(events.values())

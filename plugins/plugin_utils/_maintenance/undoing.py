@@ -41,10 +41,17 @@ def _one_host(found: list[tuple[Case, Part]]) -> None:
             part.reason = f"kept drained for {', '.join(keepers)}"
             part.intent = "kept"
         return
-    going_back.sort(key=lambda pair: pair[1].record.drain_began_at if pair[1].record else 0.0, reverse=True)
-    newest = going_back[0][0].event.event_id
-    for _case, part in going_back[1:]:
-        part.intent, part.reason = "kept", f"put back after what was drained later, for {newest}"
+    # What a later drain found and would put back is what the earlier one left: only newest first ends where it began.
+    changed = sorted((part for _case, part in found if part.holds_changes), key=_order, reverse=True)
+    blocking = next((part for part in changed if not (part.asleep and part.intent == "stay")), None)
+    for case, part in going_back:
+        if part is not blocking:
+            part.intent = "kept"
+            part.reason = f"{case.event.event_id} is put back after what was drained later"
+
+
+def _order(part: Part) -> int:
+    return part.record.order if part.record else 0
 
 
 def _held_out(found: list[tuple[Case, Part]]) -> None:
