@@ -78,7 +78,6 @@ class LocalFiles:
         except FileExistsError:
             # Another process was faster, or a file stands in the way: then the next operation says so.
             return
-        os.chmod(self.where, stat.S_IRWXU)  # whatever the umask is
 
     def names(self) -> list[str]:
         # A listing that runs beside a rename may show neither the old nor the new name. Two equal ones in a row do not.

@@ -226,7 +226,7 @@ class Records:
         return True
 
     def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:
-        """Remove what the new revision replaces, oldest first. What fails here is done by the next write."""
+        """Remove what the new revision replaces. What fails here is done by the next write."""
         for name in unreadable:
             self._set_aside(name, UNREADABLE)
         try:
@@ -234,7 +234,7 @@ class Records:
         except OSError:
             return
         one = stem(event_id_of(record))
-        for revision in reversed(_revisions(one, names)):
+        for revision in _revisions(one, names):
             if revision < record["revision"]:
                 self._remove(revision_name(one, revision))
         self._sweep(names)
@@ -268,7 +268,7 @@ class Records:
         return Written(public(found.record), None, True)
 
     def _unlink_revisions(self, one: str, up_to: int) -> None:
-        # A revision written since then stays: somebody still works with it.
+        # Oldest first: cut off in between, what is left is the newest. A revision written since then stays.
         try:
             for revision in reversed(_revisions(one, self._list())):
                 if revision <= up_to:

@@ -55,6 +55,14 @@ def test_one_file_per_event_and_the_newest_revision_only(records):
     assert records.read(EVENT) == written.after
 
 
+def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
+    """Beside a change, a directory may list neither the old nor the new name."""
+    records.write(EVENT, step())
+    listings = [[], [NAME + ".1.json"], [NAME + ".1.json"]]
+    monkeypatch.setattr(os, "listdir", lambda where: listings.pop(0))
+    assert records.files.names() == [NAME + ".1.json"]
+
+
 def test_only_the_owner_may_look(records):
     old = os.umask(0)
     try:
@@ -203,8 +211,9 @@ def test_a_broken_higher_revision_falls_back_and_is_set_aside(records):
 
 def test_a_link_or_a_pipe_is_not_followed(records, tmp_path):
     records.files.make()
-    secret = tmp_path / "secret"
-    secret.write_text("secret")
+    elsewhere = Records(LocalFiles(str(tmp_path / "elsewhere")), records.host)
+    elsewhere.write(EVENT, step(changes={"reason": "secret"}))
+    secret = tmp_path / "elsewhere" / (NAME + ".1.json")
     os.symlink(str(secret), os.path.join(records.files.where, NAME + ".1.json"))
     os.mkfifo(os.path.join(records.files.where, "event-pipe.1.json"))
     os.mkdir(os.path.join(records.files.where, "event-directory.1.json"))

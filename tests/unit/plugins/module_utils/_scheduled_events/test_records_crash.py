@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -92,6 +93,16 @@ def finish(records):
     records.write(EVENT, step(changes={"phase": "recovered", "undone": True}))
 
 
+def leave_behind(records):
+    """The revisions that a killed writer did not come to remove."""
+    present = os.path.join(records.files.where, f"event-{EVENT.lower()}.3.json")
+    with open(present) as stream:
+        content = json.load(stream)
+    for revision in (1, 2):
+        with open(present.replace(".3.json", f".{revision}.json"), "w") as stream:
+            json.dump(dict(content, revision=revision, phase="draining", history=content["history"][:2]), stream)
+
+
 def prune(records):
     records.host.pass_time(100000)
     records.prune(86400)
@@ -103,6 +114,7 @@ CASES = {
     "change": ([begin], drain, ("noticed", "draining"), "draining"),
     "change again": ([begin, drain], finish, ("draining", "recovered"), "recovered"),
     "prune": ([begin, drain, finish], prune, ("recovered", None), None),
+    "prune leftovers": ([begin, drain, finish, leave_behind], prune, ("recovered", None), None),
 }
 
 

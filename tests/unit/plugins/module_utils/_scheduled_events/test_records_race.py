@@ -164,3 +164,20 @@ def test_somebody_who_builds_on_our_revision_is_no_conflict(tmp_path):
     written = Records(Followed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=0)
     assert written.after["revision"] == 1
     assert (quick.read(EVENT)["reason"], quick.read(EVENT)["attempts"]) == ("x", 5)
+
+
+def test_a_record_that_is_removed_right_after_our_link_is_not_called_written(tmp_path):
+    """Whether we were late or the other was early cannot be told, so the caller has to look again."""
+    where = str(tmp_path / "records")
+    Records(LocalFiles(where), FakeHost()).write(EVENT, step())
+
+    class Removed(LocalFiles):
+        def link(self, old, new):
+            super().link(old, new)
+            if new.endswith(".2.json"):
+                Records(LocalFiles(where), FakeHost()).remove(EVENT)
+
+    with pytest.raises(RecordsError) as caught:
+        Records(Removed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=1)
+    assert caught.value.conflict
+    assert os.listdir(where) == []
