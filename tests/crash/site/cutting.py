@@ -30,12 +30,23 @@ def _timeless(value: t.Any) -> t.Any:
     return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
+def _files() -> list[pathlib.Path]:
+    """As a reader sees them: the newest revision of each record, and no temporary file."""
+    newest: dict[str, tuple[int, pathlib.Path]] = {}
+    for path in sorted((folder() / "web1").rglob("*")):
+        if path.name.startswith((".", "temporary-")) or not path.is_file() or path.name == "asked":
+            continue
+        name, _dot, revision = path.name.removesuffix(".json").rpartition(".")
+        number = int(revision) if path.suffix == ".json" and revision.isdigit() else 0
+        key = name if number else path.name
+        newest[key] = max(newest.get(key, (0, path)), (number, path))
+    return [path for _number, path in newest.values()]
+
+
 def state() -> str:
     """What lies on the VM: records, flag file, what the commands did. And what was sent to Azure."""
     found: dict[str, t.Any] = {}
-    for path in sorted((folder() / "web1").rglob("*")):
-        if path.name.startswith(".") or not path.is_file() or path.name == "asked":
-            continue
+    for path in _files():
         text = path.read_text()
         try:
             found[path.name.lower()] = _timeless(json.loads(text))
