@@ -12,7 +12,7 @@ import datetime
 import time
 import typing as t
 
-RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import RunCommand, check
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
@@ -90,6 +90,4 @@ class LocalHost:
             return None
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import check
-
         return check(health, self._run_command)

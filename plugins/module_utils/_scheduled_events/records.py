@@ -13,10 +13,7 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
-    FOREIGN,
     LINEAGE,
     LINEAGE_LENGTH,
     TEMPORARY,
@@ -30,8 +27,14 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     file_name,
     public,
     revision_name,
-    split_name,
     stem,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_reading import (
+    ATTEMPTS,
+    Found,
+    RecordsReader,
+    is_foreign,
+    revisions_of,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import (
     Step,
@@ -40,17 +43,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 DEFAULT_PATH = "/var/lib/azure-maintenance"
-ATTEMPTS = 50
 LEFTOVER_SECONDS = 86400
-
-
-class Found(t.NamedTuple):
-    """What the files of one event hold."""
-
-    record: Record | None
-    highest: int
-    problems: list[str]
-    unreadable: list[str]
 
 
 class Written(t.NamedTuple):
@@ -61,99 +54,15 @@ class Written(t.NamedTuple):
     changed: bool
 
 
-class Reading(t.NamedTuple):
-    """All records, oldest first; readable is False when there may be more than could be read."""
-
-    records: list[Record]
-    problems: list[str]
-    readable: bool
-
-
-class Records:
-    """All records of one VM."""
-
-    def __init__(self, files: Files, host: Host) -> None:
-        self.files = files
-        self.host = host
-
-    # reading
-
-    def read_all(self, vm_id: str | None = None, set_aside: bool = False) -> Reading:
-        """Every record that can be read, and in words whatever cannot."""
-        try:
-            names = self.files.names()
-        except FileNotFoundError:
-            return Reading([], [], True)
-        except OSError as error:
-            return Reading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
-        records, problems, readable = [], _asides(self.files.where, names), True
-        for one in sorted({place[0] for place in map(split_name, names) if place}):
-            found = self._find(one, names)
-            problems.extend(found.problems)
-            readable = readable and not (found.unreadable and found.record is None)
-            if found.record is not None and is_foreign(found.record, vm_id):
-                problems.append(self._report_foreign(found.record, one, set_aside))
-            elif found.record is not None:
-                records.append(public(found.record))
-        return Reading(sorted(records, key=_begin), problems, readable)
-
-    def read(self, event_id: str) -> Record | None:
-        """The record of one event, None without one; an error when there is one that cannot be read."""
-        found = self._find_for_writing(event_id)
-        return public(found.record) if found.record else None
-
-    def _list(self) -> list[str]:
-        try:
-            return self.files.names()
-        except FileNotFoundError:
-            return []
-
-    def _find(self, one: str, names: list[str] | None = None) -> Found:
-        for _attempt in range(ATTEMPTS):
-            try:
-                return self._highest_complete(one, self._list() if names is None else names)
-            except FileNotFoundError:
-                names = None  # a newer revision has replaced it in this moment: look again
-        problem = f"The record {one} in {self.files.where} changes faster than it can be read."
-        return Found(None, 0, [problem], [one])
-
-    def _highest_complete(self, one: str, names: list[str]) -> Found:
-        problems: list[str] = []
-        unreadable: list[str] = []
-        highest = 0
-        for revision in _revisions(one, names):
-            highest = max(highest, revision)
-            name = revision_name(one, revision)
-            try:
-                return Found(decode(self.files.read(name), name), highest, problems, unreadable)
-            except FileNotFoundError:
-                raise
-            except (OSError, Unreadable) as error:
-                unreadable.append(name)
-                problems.append(f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_why(error)}. Repair or remove it.")
-        return Found(None, highest, problems, unreadable)
-
-    def _find_for_writing(self, event_id: str) -> Found:
-        try:
-            found = self._find(stem(event_id))
-        except OSError as error:
-            raise RecordsError(f"The records in {self.files.where} cannot be read: {error}.")
-        if found.record is None and found.problems:
-            # A fresh record would forget what the lost one would have put back.
-            raise RecordsError(" ".join(found.problems))
-        return found
-
-    # writing
+class Records(RecordsReader):
+    """All records of one VM, for those who write them."""
 
     def write(self, event_id: str, step: Step, expected_revision: int | None = None, check_mode: bool = False) -> Written:
         """Take one step. With expected_revision 0 there must be no record yet; another writer makes it a conflict."""
         for _attempt in range(ATTEMPTS):
             found = self._find_for_writing(event_id)
             if found.record is not None and is_foreign(found.record, step.vm_id):
-                if not check_mode:
-                    self._report_foreign(found.record, stem(event_id), True)
-                    found = self._find_for_writing(event_id)
-                found = found._replace(record=None)
+                found = self._without_foreign(event_id, found, check_mode)
             before = found.record
             self._expect(event_id, before, expected_revision)
             after = take_step(before, event_id, step, self.host.now())
@@ -165,6 +74,15 @@ class Records:
             if check_mode or self._publish(after, found.unreadable):
                 return Written(public(before) if before else None, public(after), True)
         raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
+
+    def _without_foreign(self, event_id: str, found: Found, check_mode: bool) -> Found:
+        if check_mode:
+            return found._replace(record=None)
+        words = self._report_foreign(t.cast(Record, found.record), stem(event_id), True)
+        again = self._find_for_writing(event_id)
+        if again.record is not None:
+            raise RecordsError(words)
+        return again
 
     def _expect(self, event_id: str, record: Record | None, expected: int | None) -> None:
         present = record["revision"] if record else 0
@@ -210,7 +128,7 @@ class Records:
         """
         one, mine = stem(event_id_of(record)), record["revision"]
         names = self._list()
-        revisions = _revisions(one, names)
+        revisions = revisions_of(one, names)
         if not revisions or revisions[0] < mine:
             return False
         for revision in revisions:
@@ -234,7 +152,7 @@ class Records:
         except OSError:
             return
         one = stem(event_id_of(record))
-        for revision in _revisions(one, names):
+        for revision in revisions_of(one, names):
             if revision < record["revision"]:
                 self._remove(revision_name(one, revision))
         self._sweep(names)
@@ -255,8 +173,6 @@ class Records:
         except OSError:
             return  # gone already, or removed by the next write
 
-    # removing
-
     def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False) -> Written:
         """Remove the record of one event."""
         found = self._find_for_writing(event_id)
@@ -270,7 +186,7 @@ class Records:
     def _unlink_revisions(self, one: str, up_to: int) -> None:
         # Oldest first: cut off in between, what is left is the newest. A revision written since then stays.
         try:
-            for revision in reversed(_revisions(one, self._list())):
+            for revision in reversed(revisions_of(one, self._list())):
                 if revision <= up_to:
                     self.files.unlink(revision_name(one, revision))
             self.files.sync()
@@ -296,60 +212,3 @@ class Records:
         if not check_mode:
             self._sweep(self._list())
         return pruned
-
-    # setting aside
-
-    def _report_foreign(self, record: Record, one: str, set_aside: bool) -> str:
-        names = [revision_name(one, revision) for revision in _revisions(one, self._list())]
-        moved = [self._set_aside(name, FOREIGN) for name in names] if set_aside else []
-        return "The record of event {} in {} was written by another VM (vmId {}): it is {}. {}".format(
-            event_id_of(record),
-            self.files.where,
-            record["vm_id"],
-            "set aside" if moved and all(moved) else "not used",
-            ADVICE_FOREIGN,
-        )
-
-    def _set_aside(self, name: str, prefix: str) -> bool:
-        for new in (prefix + name, f"{prefix}{uuid.uuid4().hex[:12]}-{name}"):
-            try:
-                self.files.link(name, new)
-                self.files.unlink(name)
-                return True
-            except FileExistsError:
-                continue
-            except FileNotFoundError:
-                return True  # another process has set it aside
-            except OSError:
-                return False
-        return False
-
-
-ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then look at what its methods changed, put it back by hand, and remove the file."
-
-
-def is_foreign(record: Record, vm_id: str | None) -> bool:
-    """Both ids are known and differ."""
-    return bool(vm_id and record["vm_id"] and record["vm_id"].lower() != vm_id.lower())
-
-
-def _asides(where: str, names: t.Iterable[str]) -> list[str]:
-    return [
-        "The file {} in {} was set aside and is not used. {}".format(name, where, ADVICE_FOREIGN if name.startswith(FOREIGN) else "Look at it, then remove it.")
-        for name in names
-        if name.startswith((FOREIGN, UNREADABLE))
-    ]
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, Unreadable) else f"cannot be read ({error})"
-
-
-def _begin(record: Record) -> tuple[str, str]:
-    return (record["history"][0]["at"] if record["history"] else "", event_id_of(record))
-
-
-def _revisions(one: str, names: t.Iterable[str]) -> list[int]:
-    """The revisions of one record, highest first."""
-    places = (split_name(name) for name in names)
-    return sorted((place[1] for place in places if place and place[0] == one), reverse=True)

@@ -266,6 +266,21 @@ def test_writing_for_this_vm_sets_a_foreign_record_aside(records):
     assert [record["vm_id"] for record in records.read_all(vm_id="VM-B").records] == ["VM-B"]
 
 
+def test_a_foreign_record_that_cannot_be_set_aside_is_not_written_over(tmp_path, host):
+    class Stubborn(LocalFiles):
+        def link(self, old, new):
+            if new.startswith("foreign-"):
+                raise PermissionError(1, "Operation not permitted")
+            super().link(old, new)
+
+    records = Records(Stubborn(str(tmp_path / "records")), host)
+    records.write(EVENT, step(vm_id="VM-A"))
+    with pytest.raises(RecordsError) as caught:
+        records.write(EVENT, step(vm_id="VM-B"))
+    assert "VM-A" in str(caught.value)
+    assert present(records) == [NAME + ".1.json"]
+
+
 def test_unknown_keys_of_a_record_are_kept(records):
     records.write(EVENT, step())
     path = os.path.join(records.files.where, NAME + ".1.json")
