@@ -1,0 +1,134 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A few hosts on this machine, each with a folder of its own, and one look at all of them by ansible-playbook."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+EVENT = {
+    "event_id": "C7061BAC-AFDC-4513-B24B-AA5F13A16123",
+    "event_type": "Freeze",
+    "event_status": "Scheduled",
+    "event_source": "Platform",
+    "resource_type": "VirtualMachine",
+    "resources": ["web1", "web2"],
+    "not_before": "2026-11-21T20:15:00Z",
+    "description": "Virtual machine is being paused",
+    "duration_in_seconds": 5,
+    "affects_this_vm": True,
+}
+
+
+class Host:
+    """One VM, played by a folder."""
+
+    def __init__(self, folder: Path, name: str, methods: Any, **variables: Any) -> None:
+        self.name = name
+        self.folder = folder / name
+        self.folder.mkdir(parents=True)
+        self.event: dict[str, Any] = dict(EVENT)
+        self.variables: dict[str, Any] = {
+            "drain_methods": methods,
+            "test_folder": str(self.folder),
+            "test_boot_id": "boot-1",
+            "test_undo_failed": False,
+            **variables,
+        }
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The newest record on the VM, {} if there is none."""
+        files = self.path("records").glob("event-*.json")
+        newest = max(files, key=lambda file: int(file.name.split(".")[-2]), default=None)
+        return json.loads(newest.read_text()) if newest else {}
+
+    @property
+    def result(self) -> dict[str, Any]:
+        return json.loads(self.path("result.json").read_text())
+
+    @property
+    def state(self) -> str:
+        return str(self.result["state"])
+
+    def method(self, position: int) -> dict[str, Any]:
+        return dict(self.record["methods"][position])
+
+
+class Fleet:
+    """All hosts of a test. Every look is one run of ansible-playbook over all of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.hosts: dict[str, Host] = {}
+
+    def add(self, name: str, methods: Any, **variables: Any) -> Host:
+        self.hosts[name] = Host(self.folder, name, methods, **variables)
+        return self.hosts[name]
+
+    def drain(self, *names: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        return self._look("drain", names, more)
+
+    def recover(self, *names: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        return self._look("recover", names, more)
+
+    def _look(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        chosen = [self.hosts[name] for name in names] or list(self.hosts.values())
+        for host in chosen:
+            host.path("event.json").write_text(json.dumps(host.event))
+            host.path("record.json").write_text(json.dumps(host.record))
+            host.path("result.json").unlink(missing_ok=True)
+        inventory = {"all": {"hosts": {host.name: host.variables for host in chosen}, "vars": self._common(act, more)}}
+        place = self.folder / "inventory.json"
+        place.write_text(json.dumps(inventory))
+        arguments = ["--check"] if more.get("check_mode") else []
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(place), str(HERE / "look.yml"), *arguments]
+        run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=90, check=False)
+        if not more.get("may_end_early"):
+            assert run.returncode == 0, run.stdout + run.stderr
+        return run
+
+    @staticmethod
+    def _common(act: str, more: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "test_act": act,
+            "drain_verify": more.get("verify", False),
+        }
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """The collection as ansible finds it, and nothing of the developer's own configuration."""
+    tree = next((place for place in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":") if place), None)
+    if tree is None:
+        link = folder / "tree" / "ansible_collections" / "maintenance" / "azure"
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.exists():
+            link.symlink_to(ROOT)
+        tree = str(folder / "tree")
+    configuration = folder / "ansible.cfg"
+    configuration.touch()
+    return {
+        **os.environ,
+        "ANSIBLE_COLLECTIONS_PATH": tree,
+        "ANSIBLE_CONFIG": str(configuration),
+        "ANSIBLE_FORKS": "4",
+        "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_NOCOLOR": "true",
+        "ANSIBLE_PIPELINING": "true",
+        "ANSIBLE_TIMEOUT": "3",
+        **more,
+    }

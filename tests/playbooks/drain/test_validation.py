@@ -1,0 +1,56 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings that cannot be right are refused with what may be given, before any event needs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from fleet import HERE, environment
+
+WRONG = {
+    "empty": ([], "at least one method"),
+    "text": ("service", "must be a list"),
+    "no dictionary": (["service"], "entry 1: method must be service, probe_file, command, tasks, none."),
+    "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, command, tasks, none"),
+    "outside": ([{"method": "../../../etc"}], "method must be service"),
+    "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names. Options: none."),
+    "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
+    "extra": ([{"method": "service", "names": ["a.service"], "name": "a"}], "there is no option name. Options: names."),
+    "names": ([{"method": "service", "names": "a.service"}], "names is wrong: a.service. It must be: a list"),
+    "no names": ([{"method": "service", "names": []}], "names is wrong: []"),
+    "number": ([{"method": "probe_file", "path": "/x", "interval": "soon"}], "interval is wrong: soon"),
+    "boolean": ([{"method": "probe_file", "path": "/x", "threshold": True}], "threshold is wrong: True"),
+    "choice": ([{"method": "probe_file", "path": "/x", "present_means": "up"}], "present_means is wrong: up"),
+    "ports": ([{"method": "probe_file", "path": "/x", "ports": ["http"]}], "ports is wrong"),
+    "file": ([{"method": "tasks", "begin": "a.yml", "check": "b.yml", "undo": "c.yml"}], "there is no file a.yml in"),
+    "two at once": ([{"method": "command"}, {"method": "probe_file"}], "entry 2 (probe_file): path is missing"),
+}
+RIGHT = [
+    {"method": "service", "names": ["nginx.service", "app@1.service"]},
+    {"method": "probe_file", "path": "/x", "present_means": "out", "interval": "5", "threshold": 3, "ports": [80, "443"], "mode": "0640"},
+    {"method": "command", "begin": "a b", "check": ["a", 1], "undo": ["c"], "timeout": 5},
+    {"method": "none"},
+]
+
+
+def test_validation(tmp_path: Path) -> None:
+    cases = {**{name: methods for name, (methods, _words) in WRONG.items()}, "right": RIGHT}
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    command = [
+        str(Path(sys.executable).with_name("ansible-playbook")),
+        "-i",
+        "localhost,",
+        "-e",
+        json.dumps({"test_folder": str(tmp_path)}),
+        str(HERE / "validation.yml"),
+    ]
+    run = subprocess.run(command, env=environment(tmp_path), text=True, capture_output=True, timeout=90, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    said = json.loads((tmp_path / "said.json").read_text())
+    assert said["right"] == "fine"
+    assert {name: words for name, (_methods, words) in WRONG.items() if words not in said[name]} == {}, said
