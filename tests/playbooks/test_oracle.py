@@ -30,7 +30,7 @@ if told["transition"] == "impact":
 EVENTS: dict[str, list[dict[str, t.Any]]] = {
     "reboot of one": [{"event_type": "Reboot", "resources": ["web1"]}],
     "long freeze of two": [{"event_type": "Freeze", "resources": ["web1", "web2"], "duration_in_seconds": 30}],
-    "redeploy nobody approves for": [{"event_type": "Redeploy", "resources": ["web1"], "notice": 1200, "approvals": ["group", "tenant"]}],
+    "redeploy nobody approves for": [{"event_type": "Redeploy", "resources": ["web1"], "notice": 4500, "approvals": "none"}],
     "two events on one VM": [
         {"event_type": "Reboot", "resources": ["web1"]},
         {"event_type": "Redeploy", "resources": ["web1", "web2"]},
@@ -45,7 +45,7 @@ def test_no_hit_vm_serves_at_an_impact_and_all_serve_at_the_end(make_lab: Make, 
     probe.write_text(PROBE)
     lab = make_lab(["web1", "web2"], 60, "--hook", f"{sys.executable} {probe} {tmp_path / 'lab0'}")
     for event in EVENTS[name]:
-        lab.simulator.ask("POST", "/events", {"started_seconds": 240, **event})
+        lab.simulator.ask("POST", "/events", {"notice": 36000, "started_seconds": 240, **event})
     lab.respond(respond_wait=True)
     impacts = [json.loads(line) for line in (lab.folder / "impacts").read_text().splitlines()]
     assert len({impact["event_id"] for impact in impacts}) == len(EVENTS[name]), "the probe saw no impact"

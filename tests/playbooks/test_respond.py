@@ -46,7 +46,7 @@ def test_without_a_drain_method_the_event_is_held(make_lab: Make) -> None:
 
 def test_an_unmanaged_vm_holds_the_event_unless_told_otherwise(make_lab: Make) -> None:
     lab = make_lab(["web1"])
-    lab.simulator.event("Reboot", ["web1", "stranger"], started_seconds=120)
+    lab.simulator.event("Reboot", ["web1", "stranger"], notice=36000, started_seconds=120)
     output = lab.respond()
     assert "stranger" in output
     assert lab.simulator.approvals() == []
@@ -87,7 +87,7 @@ def test_one_event_from_notice_to_recovery_and_a_second_run_changes_nothing(make
         '    line: "{{ respond_notify_phase }} {{ respond_notify_event.event_id }} {{ ansible_play_hosts_all | length }}'
         " {{ lookup('ansible.builtin.pipe', 'date +%s%N') }}\"\n"
     )
-    event = lab.simulator.event("Reboot", ["web1", "web2"], description="Host {{ lookup('pipe', 'false') }} {% raw %}", started_seconds=180)
+    event = lab.simulator.event("Reboot", ["web1", "web2"], description="Host {{ lookup('pipe', 'false') }} {% raw %}", notice=36000, started_seconds=180)
     output = lab.respond(respond_wait=True, respond_notify_tasks=str(told))
     for vm in ("web1", "web2"):
         phases = lab.phases(vm)
@@ -186,7 +186,7 @@ def test_a_policy_that_is_wrong_is_named_before_anything_is_done(make_lab: Make)
 
 def test_lost_network_in_the_middle_is_never_taken_for_the_end(make_lab: Make) -> None:
     lab = make_lab(["web1"], 60)
-    lab.simulator.event("Reboot", ["web1"], notice=36000, approvals=["group", "tenant"])
+    lab.simulator.event("Reboot", ["web1"], notice=36000, approvals="none")
     lab.respond()
     assert lab.records("web1")[0]["phase"] == "approved"
     lab.simulator.ask("POST", "/faults", {"kind": "empty_body", "count": 1000})
