@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import json
+
+from imds_simulator import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import Bench
 
@@ -24,6 +27,27 @@ def test_a_gpu_vm_hears_only_of_its_own_events() -> None:
     assert [bench.document(vm)["DocumentIncarnation"] for vm in ("gpu0", "gpu1")] == [2, 1]
     assert bench.approve(event.event_id, vm="gpu1") == 400
     bench.close()
+
+
+def test_a_gpu_vm_does_not_hear_of_its_groups_events() -> None:
+    bench = Bench(Vm("gpu0", alone=True), Vm("web1"))
+    bench.create("Reboot", "web1")
+    assert [len(bench.shown(vm)) for vm in ("gpu0", "web1")] == [0, 1]
+    bench.close()
+
+
+def test_vms_take_on_what_a_scenario_needs_of_them(bench: Bench) -> None:
+    scenarios.play(bench.simulator, scenarios.load("gpu-single-fault-domain"), ["web2", "web1"])
+    bench.advance(10)
+    assert [len(bench.shown(vm)) for vm in ("web1", "web2")] == [0, 1]
+    scenarios.play(bench.simulator, scenarios.load("spot-preempt"), ["web1"])
+    compute = json.loads(bench.send(target="/metadata/instance?api-version=2021-02-01").body)["compute"]
+    assert (compute["name"], compute["priority"]) == ("web1", "Spot")
+
+
+def test_a_scenario_played_twice_has_new_ids(bench: Bench) -> None:
+    names = [scenarios.play(bench.simulator, scenarios.load("two-reboots"))["events"]["four"] for _time in range(2)]
+    assert names[0] == "28512AF7-C957-4500-9BC4-842D6FB531E4" != names[1]
 
 
 def test_a_name_that_nobody_has_reaches_the_group(bench: Bench) -> None:
@@ -63,6 +87,8 @@ def test_a_day_of_silence_disables_and_the_incarnation_begins_anew(bench: Bench)
     assert bench.document()["DocumentIncarnation"] == 7
     bench.advance(86400)
     assert bench.document()["DocumentIncarnation"] == 7, "asked just in time"
+    bench.advance(86400)
+    assert bench.document()["DocumentIncarnation"] == 7, "and again"
     bench.advance(86401)
     assert bench.simulator.groups.feature(bench.simulator.groups.vms["web1"]).state(bench.clock.now()) == "disabled"
     assert bench.document()["DocumentIncarnation"] == 1

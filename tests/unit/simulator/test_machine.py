@@ -104,8 +104,9 @@ def test_who_has_to_approve(bench: Bench) -> None:
     assert [status for _kind, status in bench.shown()] == ["Started", "Scheduled", "Started"]
 
 
-def test_a_terminate_waits_for_an_earlier_one_of_its_group(bench: Bench) -> None:
-    first, second = bench.create("Terminate", "web1", notice=300), bench.create("Terminate", "web2", notice=600)
+@pytest.mark.parametrize("earlier", [300, 600])
+def test_a_terminate_waits_for_an_earlier_or_equal_one_of_its_group(bench: Bench, earlier: int) -> None:
+    first, second = bench.create("Terminate", "web1", notice=earlier), bench.create("Terminate", "web2", notice=600)
     bench.approve(second.event_id)
     bench.advance(60)
     assert second.state == "scheduled"

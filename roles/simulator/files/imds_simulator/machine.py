@@ -142,13 +142,12 @@ class Machine:
         self._start_what_may()
 
     def _start_what_may(self) -> None:
-        """Plan the start of every event that has all approvals it needs. Never later than NotBefore."""
+        """Plan the start of every event that has all approvals it needs; NotBefore has a timer of its own."""
         for event in list(self.events.values()):
             if event.state == SCHEDULED and not event.start_planned and self._has_all_approvals(event):
                 event.start_planned = True
                 delay = self._switches.start_delay if event.start_delay is None else event.start_delay
-                moment = min(self._clock.now() + delay, event.not_before)
-                event.timers.append(self._clock.call_at(moment, partial(self._start_if_scheduled, event)))
+                self._later(event, delay, partial(self._start_if_scheduled, event))
 
     def _start_if_scheduled(self, event: Event) -> None:
         if event.state == SCHEDULED:
