@@ -22,8 +22,10 @@ def test_a_failing_drain_is_undone_and_never_approved(make_lab: Make) -> None:
         {"method": "probe_file", "path": str(lab.flag("web1")), "interval": 0, "threshold": 1},
         {"method": "command", "begin": f"sh -c 'echo begin >> {log}; exit 3'", "check": "true", "undo": f"sh -c 'echo undo >> {log}'"},
     ]
-    event = lab.simulator.event("Reboot", ["web1"], notice=2400, started_seconds=120)
-    output = lab.respond(code=None, respond_wait=True, respond_timing={**lab.all["respond_timing"], "retries": 1})
+    event = lab.simulator.event("Reboot", ["web1"], notice=3600, started_seconds=900)
+    timing = {**lab.all["respond_timing"], "retries": 1}
+    # Drains that are short enough for an undo and a new drain before NotBefore.
+    output = lab.respond(code=None, respond_wait=True, respond_drain_seconds=5, respond_timing=timing)
     assert lab.simulator.approvals() == []
     assert event in output
     assert "begin" in log.read_text()
