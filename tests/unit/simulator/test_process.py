@@ -181,3 +181,9 @@ def test_stop_leaves_a_stranger_with_the_same_number_alone(tmp_path: Path) -> No
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_a_file_says_where_it_listens(tmp_path: Path) -> None:
+    with SimulatorProcess("--vm", "web1", "--ready-file", str(tmp_path / "ready")) as simulator:
+        ready = json.loads((tmp_path / "ready").read_text())
+        assert ready == {"control": simulator.control_url, "vms": simulator.vms}
