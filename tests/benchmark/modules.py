@@ -104,8 +104,8 @@ def waits(folder: pathlib.Path, times: int) -> None:
         early = [wait_once(folder, way, short + number / times) for number in range(times)]
         late = wait_once(folder, way, long)
         # What starting and ending take cancels out.
-        minute = (late[1] - statistics.mean(processor for _, processor in early)) / (long - short) * 60
-        reaction = statistics.mean([reacted for reacted, _ in [*early, late]])
+        minute = (late[1] - statistics.mean(processor for reacted, processor in early)) / (long - short) * 60
+        reaction = statistics.mean([reacted for reacted, processor in [*early, late]])
         name = "wait_for_scheduled_event" if way == "module" else "uri with until, delay 1"
         print(f"{name}: noticed after {reaction:.2f} s, {minute:.1f} s of processor time for a minute of waiting")
 

@@ -92,7 +92,8 @@ class Retry:
 def retry(case: Case, part: Part, settings: Settings) -> Retry:
     """Counted from the history, so that nobody has to keep a counter right through a crash."""
     record = part.record
-    assert record is not None
+    if record is None:
+        raise AssertionError("only a part with a record gets here")
     times = [at for phase, at in record.since("noticed") if phase == "failed"]
     failures = max(len(times), 1)
     allowed = 0 if (case.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries

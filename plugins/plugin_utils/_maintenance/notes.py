@@ -72,7 +72,8 @@ def _over(case: Case, part: Part, record: Record, settings: Settings, changes: d
 
 def _finish(part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
     look = part.host.look
-    assert look is not None
+    if look is None:
+        raise AssertionError("only a part with a look gets here")
     serves = look.in_service is True or (look.in_service is None and not settings.has_health)
     if serves or (part.held_out and not record.methods):
         changes["phase"] = "recovered"

@@ -114,7 +114,8 @@ def began_undrained(part: Part) -> bool:
 
 def _failed(case: Case, part: Part, settings: Settings) -> None:
     record = part.record
-    assert record is not None
+    if record is None:
+        raise AssertionError("only a part with a record gets here")
     again = due.retry(case, part, settings)
     words = record.reason or "no reason given"
     part.reason = f"the drain failed: {words}"
