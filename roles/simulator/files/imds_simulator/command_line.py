@@ -148,11 +148,11 @@ async def _watch_parent(simulator: Simulator, pid: int) -> None:
 
 def _say_ready(path: Optional[str], line: str) -> None:
     """For who waits: on standard output, and in a file that appears whole or not at all."""
-    print(line, flush=True)
     if path:
         with open(path + ".new", "w", encoding="utf-8") as stream:
             stream.write(line + "\n")
         os.replace(path + ".new", path)
+    print(line, flush=True)
 
 
 def _write_pid(path: Optional[str]) -> None:
