@@ -91,8 +91,9 @@ def role_options() -> set[str]:
 
 
 def text_of_code() -> str:
-    """Playbooks and roles: facts and variables that they set are theirs without being an option."""
-    return "\n".join(path.read_text() for folder in ("playbooks", "roles") for path in sorted((ROOT / folder).rglob("*.yml")))
+    """Playbooks and roles: facts and variables that they set, and the simulator's switches, are no options."""
+    paths = [*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").rglob("*.yml"), *(ROOT / "roles").rglob("*.py")]
+    return "\n".join(path.read_text() for path in sorted(paths))
 
 
 def own_names() -> set[str]:
@@ -142,7 +143,7 @@ def test_readme_links_are_absolute() -> None:
 def test_files_named_exist(page: pathlib.Path) -> None:
     for name in PATH_IN_TEXT.findall(prose(page)):
         if not re.search(r"NAME|ID\b|METHOD", name):
-            assert (ROOT / name).exists(), f"{page.name} names {name}"
+            assert (ROOT / name).exists() or (page.parent / name).exists(), f"{page.name} names {name}"
 
 
 @each_page
@@ -161,7 +162,9 @@ def test_variables_named_exist(page: pathlib.Path) -> None:
 @each_page
 def test_make_targets_exist(page: pathlib.Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for name in re.findall(r"(?:`|^)make ([a-z]+)\b", page.read_text(), re.MULTILINE):
+    commands = re.findall(r"`make ([a-z]+)`", prose(page))
+    commands += [name for text in examples(page, "console") for name in re.findall(r"^make ([a-z]+)\b", text, re.MULTILINE)]
+    for name in commands:
         assert name in targets, f"{page.name} names make {name}"
 
 
