@@ -6,6 +6,12 @@
 
 from __future__ import annotations
 
+import codecs
+import json
+import os
+import pathlib
+import stat
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
 
@@ -44,3 +50,41 @@ class FakeHost:
 
 def step(**keys):
     return Step(**keys)
+
+
+def as_nobody(tmp_path, where, action):
+    """Do it without rights in a folder that belongs to somebody else; the directories on the way may be passed."""
+    if os.geteuid() != 0:
+        return _as_others_may(tmp_path, pathlib.Path(where), action)
+    # Python loads it when it is first needed, perhaps from where nobody may read.
+    codecs.lookup("utf-8-sig")
+    for parent in [tmp_path, *tmp_path.parents]:
+        if not stat.S_IMODE(parent.stat().st_mode) & 0o001:
+            parent.chmod(stat.S_IMODE(parent.stat().st_mode) | 0o011)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            os.write(writer, json.dumps(action()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        text = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(text)
+
+
+def _as_others_may(tmp_path, where, action):
+    """Who is not root cannot become somebody else, but can take from himself what others may not do."""
+    kept = [(path, stat.S_IMODE(path.stat().st_mode)) for path in (where, tmp_path) if path.exists()]
+    try:
+        for path, mode in kept:
+            path.chmod((mode & 0o007) << 6 if path == where else 0o500)
+        return json.loads(json.dumps(action()))
+    finally:
+        for path, mode in reversed(kept):
+            path.chmod(mode)

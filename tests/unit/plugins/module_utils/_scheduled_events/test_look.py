@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 
 import pytest
 
@@ -17,6 +16,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
     EVENT,
     START,
     FakeHost,
+    as_nobody,
     step,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
@@ -142,36 +142,12 @@ def test_without_root(tmp_path, mode):
         for path in where.iterdir():
             path.chmod(0o644)
         where.chmod(mode)
-    seen = as_nobody(tmp_path, lambda: take(LocalFiles(str(where)), host))
+    seen = as_nobody(tmp_path, where, lambda: take(LocalFiles(str(where)), host))
     assert len(seen["events"]) == 1
     assert (seen["enabled_at"], seen["enabled_recently"]) == (None, True)
     assert seen["records_problems"]
     assert seen["records_readable"] is (mode != 0o700)
     assert len(seen["records"]) == (1 if mode == 0o755 else 0)
-
-
-def as_nobody(tmp_path, action):
-    """Do it in a child without rights; the directories on the way belong to somebody else and may be passed."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become nobody")
-    for parent in [tmp_path, *tmp_path.parents]:
-        if not stat.S_IMODE(parent.stat().st_mode) & 0o001:
-            parent.chmod(stat.S_IMODE(parent.stat().st_mode) | 0o011)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            os.write(writer, json.dumps(action()).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        text = stream.read()
-    os.waitpid(child, 0)
-    return json.loads(text)
 
 
 def test_every_option_has_a_type_and_the_spec_is_fresh():
