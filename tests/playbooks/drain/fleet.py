@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +37,7 @@ class Host:
         self.name = name
         self.folder = folder / name
         self.folder.mkdir(parents=True)
+        self.result: dict[str, Any] = {}
         self.event: dict[str, Any] = dict(EVENT)
         self.variables: dict[str, Any] = {
             "drain_methods": methods,
@@ -53,10 +56,6 @@ class Host:
         files = self.path("records").glob("event-*.json")
         newest = max(files, key=lambda file: int(file.name.split(".")[-2]), default=None)
         return json.loads(newest.read_text()) if newest else {}
-
-    @property
-    def result(self) -> dict[str, Any]:
-        return json.loads(self.path("result.json").read_text())
 
     @property
     def state(self) -> str:
@@ -88,7 +87,7 @@ class Fleet:
         for host in chosen:
             host.path("event.json").write_text(json.dumps(host.event))
             host.path("record.json").write_text(json.dumps(host.record))
-            host.path("result.json").unlink(missing_ok=True)
+            host.result = {}
         inventory = {"all": {"hosts": {host.name: host.variables for host in chosen}, "vars": self._common(act, more)}}
         place = self.folder / "inventory.json"
         place.write_text(json.dumps(inventory))
@@ -97,6 +96,8 @@ class Fleet:
         run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=90, check=False)
         if not more.get("may_end_early"):
             assert run.returncode == 0, run.stdout + run.stderr
+        for name, result in re.findall(r"RESULT (\S+) (\S+) END", run.stdout):
+            self.hosts[name].result = json.loads(base64.b64decode(result))
         return run
 
     @staticmethod

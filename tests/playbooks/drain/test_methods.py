@@ -172,10 +172,11 @@ def test_command_tasks_none_and_a_method_of_ones_own(fleet: Fleet, tmp_path: Pat
     ordered.path("gate").unlink()
     ordered.variables["test_boot_id"] = "boot-2"
     # Today's settings do not matter to what was drained with yesterday's.
-    flagged.variables["drain_methods"] = [{"method": "flagged", "size": 9}]
+    flagged.variables["drain_methods"] = [{"method": "flagged", "size": 9}, {"method": "misspelt"}]
     fleet.drain("ordered", "flagged", verify=True)
     assert log_of(ordered)[8:] == ["one-check", "two-check", "two-begin", "two-check"]
     assert ordered.state == "draining" and ordered.record["phase"] == "draining"
+    assert flagged.state == "drained" and len(flagged.record["methods"]) == 1, flagged.result
     assert flagged.method(0)["options"] == {"size": 3} and flagged.method(0)["before"] == {"was": 1}
 
     fleet.recover("nothing", "ordered", "tasks", "flagged")
