@@ -73,7 +73,7 @@ def _listed_since(record: Record, enabled_at: float | None) -> bool:
     """The phase C(noticed) is entered only when the VM's own document lists the event (see notes.py)."""
     if enabled_at is None:
         return False
-    return any(phase == "noticed" and at >= enabled_at for phase, at in record.history)
+    return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
 def outcome(records: list[Record], started: bool) -> str:

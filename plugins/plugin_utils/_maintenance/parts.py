@@ -49,6 +49,8 @@ def drained_now(part: Part) -> bool:
         return False
     if record.verified_at is None or not record.boot_id or record.boot_id != look.boot_id:
         return False
+    if any(method.boot_id not in (None, look.boot_id) for method in record.methods):
+        return False
     return look.booted_at is None or record.verified_at >= look.booted_at - JITTER
 
 

@@ -22,6 +22,7 @@ def arrange(cases: Iterable[Case], settings: Settings) -> None:
     for found in by_host.values():
         _one_host(found)
         _held_out(found)
+        _overdue(found, settings)
 
 
 def _keeps(part: Part) -> bool:
@@ -62,3 +63,12 @@ def _held_out(found: list[tuple[Case, Part]]) -> None:
             part.held_out = True
             if part.reason:
                 part.reason = f"not in service yet: it is out for {others[0].event.event_id}"
+
+
+def _overdue(found: list[tuple[Case, Part]], settings: Settings) -> None:
+    """An undo that does not come to its end is reported; it is tried again all the same."""
+    for _case, part in found:
+        since = part.record.last("failed", "held") if part.record else None
+        if part.intent == "undo" and since is not None and part.look_now - since > settings.undo_seconds + settings.retry_pause:
+            words = "; ".join(f"{method.method}: {method.error}" for method in part.record.methods if method.error) if part.record else ""
+            part.failed = f"what a failed drain changed could not be put back ({words or 'no reason given'})"

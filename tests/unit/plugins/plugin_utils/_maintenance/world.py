@@ -65,6 +65,7 @@ class Machine:
     silent_until: float = 0.0
     broken_until: float = 0.0
     stale_until: float = 0.0
+    flicker_until: float = 0.0
     enabled_at: float = START - 100_000.0
     serving: bool = True
     stops_at: float | None = None
@@ -95,6 +96,7 @@ class World:
         self.cut_chance = 0.0
         self.log: list[str] = []
         self.approvals = 0
+        self.undrained_starts: list[str] = []
         self.drains = 0
 
     # --- Azure -------------------------------------------------------------------------------------------------------
@@ -109,6 +111,7 @@ class World:
 
     def _start(self, event: AzureEvent) -> None:
         event.status = "Started"
+        self.undrained_starts += [f"{event.event_id} on {name}" for name in event.resources if self.machines[name].serving]
         event.ends_at = self.now + event.lasts
         if event.event_type == "Reboot":
             for name in event.resources:
@@ -188,7 +191,7 @@ class World:
         """The result of maintenance_info."""
         if self.now >= machine.stale_until:
             listed = [event.document() for event in self.events if not event.over]
-            if self.now - machine.enabled_at < 50.0:
+            if self.now - machine.enabled_at < 50.0 or self.now < machine.flicker_until:
                 listed = []
             if listed != machine.shown:
                 machine.incarnation += 1
@@ -297,10 +300,14 @@ class World:
 
     def _undo(self, machine: Machine, step: dict[str, Any], phase: dict[str, Any]) -> None:
         record = machine.records[step["event_id"].lower()]
+        for event in self.events:
+            # Whoever approved it relies on the VM being out; nothing may be put back before the event is over.
+            if event.approved and not event.over and machine.name in event.resources and self.now >= machine.stale_until:
+                raise BrokenRule(f"rule 2: {machine.name} put back for {step['event_id']} while {event.event_id} needs it")
         for method in record["methods"]:
             if method["state"] != "undone":
-                if method["before"]["serving"]:
-                    machine.serving, machine.stops_at = True, None
+                # Exactly as it was found, which is why the order matters.
+                machine.serving, machine.stops_at = method["before"]["serving"], None
                 self.maybe_cut()
                 self.write(machine, step["event_id"], {"methods": [{**method, "state": "undone"}], "undone": True, **phase})
 
@@ -309,7 +316,7 @@ class World:
 
     def _act_recover(self, machine: Machine, step: dict[str, Any]) -> None:
         for event in self.events:
-            if event.event_id == step["event_id"] and not event.over and self.now >= machine.stale_until and machine.enabled_at < START:
+            if event.event_id == step["event_id"] and not event.over and self.now >= machine.stale_until:
                 raise BrokenRule(f"recovered {machine.name} while {event.event_id} goes on")
         self._undo(machine, step, {"phase": "recovering"})
 
