@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import pathlib
 import re
 import typing as t
@@ -16,6 +15,7 @@ import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import KEYS as POLICY_KEYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import load as load_policy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md")])
@@ -225,20 +225,10 @@ def policies(page: pathlib.Path) -> list[list[dict[str, t.Any]]]:
     return found
 
 
-def filters() -> dict[str, t.Callable[..., t.Any]]:
-    found: dict[str, t.Callable[..., t.Any]] = {}
-    for path in sorted((ROOT / "plugins" / "filter").glob("*.py")):
-        module = importlib.import_module(f"ansible_collections.maintenance.azure.plugins.filter.{path.stem}")
-        found.update(module.FilterModule().filters())
-    return found
-
-
 def test_policies_of_the_documentation_load() -> None:
-    load = filters()["policy"]
-    page = ROOT / "docs" / "policy.md"
-    shown = policies(page)
+    shown = policies(ROOT / "docs" / "policy.md")
     assert len(shown) >= 4
     for policy in shown:
-        assert [rule["name"] for rule in load(policy)] == [rule["name"] for rule in policy]
-    assert load(shown[0]) == load("default")
-    assert load(shown[1]) == load("documentation")
+        assert [rule.decision.name for rule in load_policy(policy).rules] == [rule["name"] for rule in policy]
+    assert load_policy(shown[0]) == load_policy("default")
+    assert load_policy(shown[1]) == load_policy("documentation")
