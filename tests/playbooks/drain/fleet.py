@@ -42,6 +42,7 @@ class Host:
         self.variables: dict[str, Any] = {
             "drain_methods": methods,
             "test_folder": str(self.folder),
+            "test_records": str(self.folder / "records"),
             "test_boot_id": "boot-1",
             "test_undo_failed": False,
             **variables,

@@ -1,0 +1,177 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Method service on a real systemd: run by run.sh, which boots the guest."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "playbooks" / "drain"))
+
+from fleet import Fleet, Host  # noqa: E402
+
+ADDRESS = os.environ.get("GUEST_ADDRESS", "")
+SSH = [
+    *("ssh", "-i", os.environ.get("GUEST_KEY", ""), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"),
+    *("-o", "LogLevel=ERROR", "-o", "ConnectTimeout=3", "-o", "BatchMode=yes", f"root@{ADDRESS}"),
+]
+RECORDS = "/var/lib/azure-maintenance"
+UNITS = ["web.service", "occasional.service", "idle.service"]
+
+pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
+
+
+def guest(command: str, check: bool = True) -> str:
+    run = subprocess.run([*SSH, command], text=True, capture_output=True, timeout=20, check=False)
+    assert run.returncode == 0 or not check, (command, run.stdout, run.stderr)
+    return run.stdout.strip()
+
+
+def until(condition: Callable[[], bool], seconds: float = 40) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, condition
+        time.sleep(0.5)
+
+
+def states(*units: str) -> list[str]:
+    return guest("systemctl is-active -- " + " ".join(units or UNITS), check=False).split()
+
+
+class Guest(Host):
+    """The VM whose records lie on the guest."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        text = guest(f"cat $(ls -v {RECORDS}/event-{self.event['event_id'].lower()}.*.json 2>/dev/null | tail -1) /dev/null")
+        return json.loads(text) if text else {}
+
+
+def make(fleet: Fleet, methods: list[dict[str, Any]], event_id: str) -> Guest:
+    host = Guest(
+        fleet.folder,
+        event_id,
+        methods,
+        ansible_connection="ssh",
+        ansible_host=ADDRESS,
+        ansible_user="root",
+        ansible_ssh_private_key_file=os.environ["GUEST_KEY"],
+        ansible_ssh_common_args="-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+        ansible_python_interpreter="/usr/bin/python3",
+        test_records=RECORDS,
+        test_boot_id=boot_id(),
+    )
+    host.event["event_id"] = event_id
+    fleet.hosts[event_id] = host
+    return host
+
+
+def boot_id() -> str:
+    return guest("cat /proc/sys/kernel/random/boot_id")
+
+
+def reboot(host: Host) -> None:
+    before = boot_id()
+    guest("systemctl --no-block reboot", check=False)
+    until(lambda: guest("cat /proc/sys/kernel/random/boot_id", check=False) not in ("", before))
+    until(lambda: guest("systemctl is-system-running", check=False) in ("running", "degraded"))
+    host.variables["test_boot_id"] = boot_id()
+
+
+def look_until(act: Callable[..., Any], host: Host, state: str) -> None:
+    """Look again and again, as a pass does. No single look may block."""
+    for _look in range(8):
+        begun = time.monotonic()
+        act(host.name)
+        assert time.monotonic() - begun < 30
+        if host.state == state:
+            return
+        assert host.state in ("draining", "undoing"), host.result
+        time.sleep(1)
+    raise AssertionError(host.result)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Fleet:
+    return Fleet(tmp_path)
+
+
+def test_drain_reboot_drain_again_recover(fleet: Fleet) -> None:
+    guest("systemctl start occasional.service")
+    until(lambda: states() == ["active", "active", "inactive"])
+    enabled = guest("systemctl is-enabled " + " ".join(UNITS), check=False)
+    host = make(fleet, [{"method": "service", "names": UNITS}], "EVENT-REBOOT")
+
+    fleet.drain(host.name, check_mode=True)
+    assert states() == ["active", "active", "inactive"] and host.record == {}
+
+    # The web server takes three seconds to stop: the first look does not wait for it, and some later one finds it gone.
+    fleet.drain(host.name)
+    assert host.state == "draining" and "web.service" in host.result["error"], host.result
+    look_until(fleet.drain, host, "drained")
+    assert states() == ["inactive", "inactive", "inactive"]
+    assert host.record["phase"] == "drained" and host.record["verified_at"]
+
+    reboot(host)
+    until(lambda: states("web.service") == ["active"])
+    fleet.drain(host.name, verify=True)
+    look_until(fleet.drain, host, "drained")
+    assert states() == ["inactive", "inactive", "inactive"]
+
+    # A person who starts it meanwhile does not take it back for good.
+    guest("systemctl start web.service")
+    fleet.drain(host.name, verify=True)
+    look_until(fleet.drain, host, "drained")
+    assert host.record["boot_id"] == boot_id()
+    assert host.method(0)["before"] == {"web.service": "active", "occasional.service": "active", "idle.service": "inactive"}
+
+    look_until(fleet.recover, host, "undone")
+    assert states() == ["active", "active", "inactive"]
+    assert guest("systemctl is-enabled " + " ".join(UNITS), check=False) == enabled
+    assert "200" in guest("python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8080\").status)'")
+    assert host.record["undone"] is True
+
+
+def test_a_unit_that_does_not_exist_stops_nothing(fleet: Fleet) -> None:
+    host = make(fleet, [{"method": "service", "names": ["web.service", "webb.service"]}], "EVENT-UNKNOWN")
+    fleet.drain(host.name)
+    assert host.state == "failed" and "webb.service, which systemd does not know" in host.result["error"], host.result
+    assert states("web.service") == ["active"] and host.record["phase"] == "failed"
+
+
+def test_a_service_that_does_not_start_again(fleet: Fleet) -> None:
+    guest("touch /run/fickle && systemctl start fickle.service")
+    host = make(fleet, [{"method": "service", "names": ["fickle.service"]}], "EVENT-FICKLE")
+    look_until(fleet.drain, host, "drained")
+    guest("rm /run/fickle")
+    for _look in range(4):
+        fleet.recover(host.name)
+        if host.state != "undoing":
+            break
+    assert host.state == "failed" and "cannot be started" in host.result["error"], host.result
+    assert host.record["phase"] == "failed" and host.record["undone"] is False
+    guest("touch /run/fickle")
+    look_until(fleet.recover, host, "undone")
+    assert states("fickle.service") == ["active"]
+
+
+def test_switched_off(fleet: Fleet) -> None:
+    """Unreachable in the middle: said so, and gone on with when the guest is back."""
+    host = make(fleet, [{"method": "service", "names": ["occasional.service"]}], "EVENT-OFF")
+    host.variables["ansible_host"] = "192.0.2.77"
+    fleet.drain(host.name)
+    assert host.state == "unreachable" and host.record == {}
+    host.variables["ansible_host"] = ADDRESS
+    look_until(fleet.drain, host, "drained")
+    look_until(fleet.recover, host, "undone")
+    assert states("occasional.service") == ["active"]
