@@ -1,0 +1,100 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What runs the suites: what fails must show, and what hangs must end."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+
+import run_suites  # noqa: E402
+import suites  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def logs(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setattr(run_suites, "LOGS", tmp_path)
+    monkeypatch.setattr(run_suites, "ROOT", tmp_path)
+
+
+def suite(name: str, script: str, limit: int = 20, counts: str = "exit code", needs: tuple[str, ...] = ()) -> suites.Suite:
+    return suites.Suite(name, ("/bin/sh", "-c", script), limit, counts, needs=needs)
+
+
+def outcome(*wanted: suites.Suite) -> dict[str, tuple[int, int]]:
+    return {result.name: (result.passed, result.failed) for result in run_suites.run(list(wanted))}
+
+
+@pytest.mark.parametrize(
+    ("script", "counts", "expected"),
+    [
+        ("true", "exit code", (1, 0)),
+        ("false", "exit code", (0, 1)),
+        ("no-such-program", "exit code", (0, 1)),
+        ("echo 7 passed, 0 failed", "closing line", (7, 0)),
+        ("echo 7 passed, 2 failed; exit 1", "closing line", (7, 2)),
+        ("echo 7 passed, 0 failed; exit 1", "closing line", (7, 1)),
+        ("echo 0 passed, 0 failed", "closing line", (0, 1)),
+        ("echo 7 passed, 0 failed; echo more", "closing line", (0, 1)),
+        ("true", "closing line", (0, 1)),
+        ("true", "pytest", (0, 1)),
+    ],
+)
+def test_what_counts(script: str, counts: str, expected: tuple[int, int]) -> None:
+    assert outcome(suite("one", script, counts=counts)) == {"one": expected}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ('tests="5" failures="0" errors="0" skipped="0"', (5, 0)),
+        ('tests="5" failures="1" errors="1" skipped="0"', (3, 2)),
+        ('tests="5" failures="0" errors="0" skipped="2"', (3, 2)),
+        ('tests="0" failures="0" errors="0" skipped="0"', (0, 1)),
+    ],
+)
+def test_a_skipped_test_and_no_test_are_failures(tmp_path: pathlib.Path, attributes: str, expected: tuple[int, int]) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text(f"<testsuites><testsuite {attributes}/></testsuites>")
+    assert run_suites.read_junit(path)[:2] == expected
+
+
+def test_what_hangs_is_ended_with_its_children(tmp_path: pathlib.Path) -> None:
+    began = time.monotonic()
+    assert outcome(suite("hangs", f"(sleep 2; touch {tmp_path}/alive) & sleep 60", limit=0.5)) == {"hangs": (0, 1)}
+    assert time.monotonic() - began < 10
+    time.sleep(2)
+    assert not (tmp_path / "alive").exists()
+
+
+def test_what_needs_something_broken_is_not_run(tmp_path: pathlib.Path) -> None:
+    after = suite("after", f"touch {tmp_path}/ran", needs=("before",))
+    assert outcome(after, suite("before", "false")) == {"before": (0, 1), "after": (0, 1)}
+    assert not (tmp_path / "ran").exists()
+
+
+def test_two_at_a_time(tmp_path: pathlib.Path) -> None:
+    script = f"echo >> {tmp_path}/now; sleep 0.5; wc -l < {tmp_path}/now > {tmp_path}/most-$$"
+    assert outcome(*(suite(f"s{number}", script) for number in range(3))) == {f"s{number}": (1, 0) for number in range(3)}
+    most = [int(path.read_text()) for path in tmp_path.glob("most-*")]
+    assert sorted(most)[0] == 2
+
+
+def test_a_missing_folder_of_tests_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(suites, "ROOT", tmp_path)
+    assert set(suites.EXPECTED_FOLDERS) <= set(suites.pytest_folders())
+
+
+def test_every_suite_has_a_name_of_its_own_and_what_it_needs() -> None:
+    every = suites.test_suites() + suites.heavy_suites()
+    names = [one.name for one in every]
+    assert len(set(names)) == len(names)
+    assert {need for one in every for need in one.needs} <= set(names)
