@@ -59,7 +59,7 @@ def pytest_suite(folder: str, limit: int) -> Suite:
 
 def test_suites() -> list[Suite]:
     slow_first = sorted(pytest_folders(), key=lambda folder: (folder in ("unit", "scenarios"), folder))
-    return [pytest_suite(folder, 900) for folder in slow_first] + [drill("test")]
+    return [pytest_suite(folder, 1800) for folder in slow_first] + [drill("test")]
 
 
 def drill(environment_name: str) -> Suite:
