@@ -155,8 +155,8 @@ def _fixed(decision: Decision, parts: list[Part]) -> Decision:
         rule = part.record.rule if part.record and part.record.needs_undo and not part.over else {}
         if isinstance(rule.get("drain"), bool) and rule.get("approve") in ("never", "after_drain", "now"):
             name = str(rule.get("name") or "the rule it was drained by")
-            extra = decision if decision.name == name else Decision(name, True, "after_drain")
-            fixed.append(replace(extra, name=name, drain=rule["drain"], approve=rule["approve"], problem=None))
+            # When it may be approved, and what an unreachable VM counts as, change nothing that is drained.
+            fixed.append(replace(decision, name=name, drain=rule["drain"], approve=rule["approve"], problem=None))
     return strictest(fixed) if fixed else decision
 
 

@@ -210,9 +210,7 @@ def _part(part: Part) -> dict[str, Any]:
         "intent": part.intent,
         "reason": part.reason,
         "listed": part.listed,
-        "changed": [
-            {"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods
-        ],
+        "changed": [{"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods],
     }
 
 

@@ -49,7 +49,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
             state, error = "failed", problem
     elif state not in ("unreachable", "failed", "excluded"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look else read_look(given.get("last_look"), now)[0]
+    last_look = None if look or state == "excluded" else read_look(given.get("last_look"), now)[0]
     known = _identity(given.get("identity"), None)
     if known.name is None and (look or last_look):
         known = (look or last_look).identity  # type: ignore[union-attr]

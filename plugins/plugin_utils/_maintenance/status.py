@@ -103,9 +103,7 @@ def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
     for part in event["parts"]:
         state = part["phase"] or "no record yet"
         lines.append(f"{part['host']}: {state}, {'lists it' if part['listed'] else 'does not list it'}{_because(part)}.")
-        lines += [
-            f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]
-        ]
+        lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]]
     steps = [f"{step['act']} on {step['host']} ({step['reason']})" for step in plan["steps"] if step["event_id"] == event["event_id"]]
     lines.append(f"Steps of the next pass: {'; '.join(steps) if steps else 'none'}.")
     return lines

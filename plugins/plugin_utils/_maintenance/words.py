@@ -50,7 +50,7 @@ def reason(case: Case, word: str) -> str | None:
     parts = case.parts
     found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
     if case.listed and not case.started and not case.approved:
-        found += [part.hold for part in parts] + [case.hold, *case.blockers, case.waits_for]
+        found += [case.hold, *case.blockers, *[part.hold for part in parts], case.waits_for]
     found += [part.reason for part in parts]
     return next((words for words in found if words), None)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, gates, going_on, parts, undoing
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record

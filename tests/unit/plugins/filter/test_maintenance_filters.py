@@ -1,0 +1,58 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filters as Ansible finds them: their names, their errors, and documentation for each option."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pathlib
+from typing import Any
+
+import pytest
+import yaml
+from ansible.errors import AnsibleFilterError
+
+PACKAGE = "ansible_collections.maintenance.azure.plugins.filter"
+NAMES = ("plan", "policy", "status_lines", "timeline")
+NOW = "2026-11-21T20:00:00Z"
+
+
+def find(name: str) -> Any:
+    return importlib.import_module(f"{PACKAGE}.{name}").FilterModule().filters()[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_is_documented(name: str) -> None:
+    function = find(name)
+    path = pathlib.Path(inspect.getfile(function)).with_suffix(".yml")
+    documentation = yaml.safe_load(path.read_text(encoding="utf-8"))["DOCUMENTATION"]
+    given = list(inspect.signature(function).parameters)
+    assert documentation["name"] == name
+    assert set(documentation["options"]) == {"_input", *given[1:]}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("plan", (["x"],), "maintenance.azure.plan: now must be"),
+        ("plan", (["x"], "default", None, NOW), "maintenance.azure.plan: observation 1"),
+        ("plan", ([], "none", None, NOW), "no policy named"),
+        ("plan", ([], "default", {"x": 1}, NOW), "unknown setting"),
+        ("policy", ([],), "maintenance.azure.policy: the policy has no rules"),
+        ("status_lines", ({},), "maintenance.azure.status_lines: "),
+        ("timeline", ("x",), "maintenance.azure.timeline: "),
+    ],
+)
+def test_errors_are_ansibles(name: str, given: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        find(name)(*given)
+    assert words in str(caught.value)
+
+
+def test_they_fit_together() -> None:
+    plan = find("plan")([{"host": "vm1", "state": "unreachable"}], find("policy")("documentation"), {}, NOW)
+    assert find("status_lines")(plan)[0] == "0 of 1 VMs answered; no events."
+    assert find("status_lines")(plan, format="json", event_id="")["done"] is True
+    assert find("timeline")({}) == []

@@ -1,0 +1,158 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes in: settings, odd observations, tagged and lazy types, names and identities."""
+
+from __future__ import annotations
+
+from collections import UserDict, UserList
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError, make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings, SettingsError, load
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
+
+
+class TaggedText(str):
+    """As core 2.19 and later hand it out."""
+
+
+def tagged(value: Any) -> Any:
+    """The same in other types: mappings and lists that are no dict and no list, text with tags."""
+    if isinstance(value, dict):
+        return UserDict({TaggedText(key): tagged(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)):
+        return UserList([tagged(item) for item in value])
+    return TaggedText(value) if isinstance(value, str) else value
+
+
+def types(value: Any) -> set[type]:
+    """All types inside."""
+    found = {type(value)}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            found |= types(key) | types(item)
+    elif isinstance(value, list):
+        for item in value:
+            found |= types(item)
+    return found
+
+
+def test_tagged_and_lazy_types_give_the_same_plain_plan() -> None:
+    seen = [vm("vm1", [event()], [record("drained")]), vm("vm2", state="unreachable")]
+    policy = [{"when": "event_type == 'Reboot'", "drain": True, "approve": "after_drain"}]
+    expected = make_plan(seen, policy=policy, settings={"unmanaged": "wait"}, now=at(0))
+    found = make_plan(tagged(seen), policy=tagged(policy), settings=tagged({"unmanaged": "wait"}), now=TaggedText(at(0)))
+    assert found == expected
+    assert types(found) <= {dict, list, str, int, float, bool, type(None)}
+
+
+def test_numbers_as_text() -> None:
+    seen = vm("vm1", [event(duration_in_seconds="5", event_type="Freeze")], document_incarnation="7", uptime_seconds="100.5")
+    found = plan(seen, gone_seconds="10", retries="2", has_health="False", only_events="")
+    assert acts(found) == ["approve vm1 E1"]
+    assert found["wait"]["watch"] == [{"host": "vm1", "incarnation": 7}]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"gone_second": 1}, "unknown setting 'gone_second'"),
+        ({"retries": "many"}, "setting retries must be a number"),
+        ({"margin": -1}, "setting margin must be a number"),
+        ({"margin": float("inf")}, "setting margin must be a number"),
+        ({"unmanaged": "perhaps"}, "setting unmanaged must be one of wait, ignore"),
+        ({"has_health": "perhaps"}, "setting has_health must be true or false"),
+        ({"only_events": [1]}, "setting only_events must be a list"),
+        ([], "settings must be a dictionary"),
+    ],
+)
+def test_settings_that_cannot_be_used(given: Any, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        load(given)
+
+
+def test_settings_may_be_left_out() -> None:
+    assert load(None) == load({}) == load({"margin": None}) == Settings()
+    assert load({"only_events": "ABC"}).only_events == ("abc",)
+
+
+@pytest.mark.parametrize("now", [None, "", "soon", 5])
+def test_a_plan_needs_the_time(now: Any) -> None:
+    with pytest.raises(PlanError, match="now must be a time"):
+        make_plan([], now=now)
+
+
+@pytest.mark.parametrize("given", [None, "vm1", {"host": "vm1"}, 7, [{}], ["vm1"], [{"host": ""}]])
+def test_observations_that_are_none(given: Any) -> None:
+    with pytest.raises(ObservationError):
+        make_plan(given, now=at(0))
+
+
+def test_times() -> None:
+    for text in ("2027-01-15T08:00:00Z", "2027-01-15T08:00:00", "2027-01-15T09:00:00+01:00", " 2027-01-15T08:00:00.000000Z"):
+        assert instants.parse(text) == instants.parse(at(0))
+    for text in (None, "", "Mon, 19 Sep", 5, True, "9999-99-99"):
+        assert instants.parse(text) is None
+    assert instants.form(1e18).startswith("9999")
+
+
+def test_plain() -> None:
+    assert plain.plain({1: (TaggedText("a"), {2})}) == {"1": ["a", [2]]}
+    assert plain.flag("yes") is True
+    assert plain.flag("no") is False
+    assert plain.flag("") is None
+    assert plain.number(True) is None
+    assert plain.number("nan") is None
+
+
+def test_a_record_of_another_vm_is_left_alone() -> None:
+    foreign = {**record("drained"), "vm_id": "X"}
+    found = plan(vm("vm1", [], [foreign], identity={"name": "vm1", "vm_id": "y"}))
+    assert found["steps"] == []
+    assert "belongs to VM X" in found["summary"]["problems"][0]
+    own = {**record("drained", missing_since=at(-20)), "vm_id": "Y"}
+    assert acts(plan(vm("vm1", [], [own], identity={"name": "vm1", "vm_id": "y"}))) == ["recover vm1 E1"]
+
+
+def test_the_same_vm_twice_in_the_inventory_is_used_once() -> None:
+    identity = {"name": "vm1", "vm_id": "y"}
+    found = plan(vm("a", [event()], vm_name="vm1", identity=identity), vm("b", [event()], vm_name="vm1", identity=identity))
+    assert acts(found) == ["drain a E1"]
+    assert "a and b are the same VM" in found["summary"]["problems"][0]
+
+
+def test_names_are_found_by_identity_and_not_by_inventory() -> None:
+    found = plan(vm("web-1.example", [event(resources=("WEB1",))], vm_name="web1", identity={"name": "web1"}))
+    assert found["events"][0]["hosts"] == ["web-1.example"]
+    swapped = plan(vm("vm1", [event()], vm_name="vm2", identity={"name": "vm2"}))
+    assert swapped["events"][0]["phase"] == "foreign"
+
+
+def test_one_event_seen_by_many_is_one() -> None:
+    two = event(resources=("vm1", "vm2"))
+    found = plan(vm("vm1", [two]), vm("vm2", [{**two, "event_id": "e1"}]), vm("vm3", [two]))
+    assert len(found["events"]) == 1
+    assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
+
+
+def test_a_vm_that_missed_the_event_is_drained_on_the_others_word() -> None:
+    two = event(resources=("vm1", "vm2"))
+    found = plan(vm("vm1", [two]), vm("vm2", []))
+    assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
+
+
+def test_versions_with_different_durations_take_the_strictest_rule() -> None:
+    known = event(resources=("vm1", "vm2"), event_type="Freeze", duration_in_seconds=5)
+    unknown = {**known, "duration_in_seconds": None}
+    assert acts(plan(vm("vm1", [known]), vm("vm2", [unknown]))) == ["drain vm1 E1", "drain vm2 E1"]
+
+
+def test_a_new_resource_counts_at_once() -> None:
+    grown = event(resources=("vm1", "vm2"))
+    found = plan(vm("vm1", [event()], [record("drained")]), vm("vm2", [grown]))
+    assert acts(found) == ["drain vm2 E1"]

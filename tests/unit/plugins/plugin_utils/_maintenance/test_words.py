@@ -1,0 +1,114 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people read: status lines, one event explained, the timeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.status import StatusError, status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import TimelineError, timeline
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
+
+
+def test_idle_hosts_add_no_lines() -> None:
+    assert status(plan(vm("vm1"), vm("vm2"))) == ["2 of 2 VMs answered; no events."]
+
+
+def test_the_summary_names_names() -> None:
+    lines = status(
+        plan(
+            vm("vm1", identity={"name": "vm1", "priority": "Spot"}, enabled_at=at(-20)),
+            vm("vm2", state="unreachable"),
+            vm("vm3", state="failed", error="HTML"),
+            vm("vm4", state="excluded"),
+            vm("vm5", in_service=False, now=at(900), records_problems=["a file of another VM"]),
+        )
+    )
+    text = "\n".join(lines)
+    assert lines[0] == "2 of 4 VMs answered; no events."
+    for words in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
+        assert words in text
+    for words in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
+        assert words in text
+
+
+def test_one_line_for_each_event() -> None:
+    two = event(resources=("vm1", "db9"), event_source="User")
+    line = status(plan(vm("vm1", [two], [record("drained", two)])))[0]
+    for words in (
+        "Reboot E1 by user",
+        "vm1, db9 (not managed)",
+        "starts in 15 min",
+        "drained",
+        "managed by nobody here",
+        "Next: Azure starts it by itself in 15 min.",
+    ):
+        assert words in line
+
+
+@pytest.mark.parametrize(
+    ("observation", "words"),
+    [
+        (vm("vm1", [event()]), "Next: vm1 is drained."),
+        (vm("vm1", [event()], [record("drained")]), "Next: vm1 approves it now."),
+        (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: waits for Azure to start it."),
+        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: waits for its end."),
+        (vm("vm1", [], [record("started", missing_since=at(-5))]), "not listed any more"),
+        (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: vm1 is put back."),
+        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing: it is over."),
+        (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: vm1 is put back, because the drain failed."),
+        (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
+        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing: it is left alone."),
+        (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
+        (vm("vm1", [event(due=None)]), "no start time given"),
+    ],
+)
+def test_where_it_stands_and_what_comes_next(observation: dict, words: str) -> None:  # type: ignore[type-arg]
+    assert words in status(plan(observation))[0]
+
+
+def test_one_event_explained() -> None:
+    two = event(resources=("vm1", "vm2"))
+    found = plan(vm("vm1", [two], [record("drained", two)]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
+    text = "\n".join(status(found, event_id="e1"))
+    for words in ("Rule 'everything else': drains, approves after drain.", "Not read, so it is not approved: vm2.", "would be put back to: web.service active"):
+        assert words in text
+    undone = plan(vm("vm1", [], [record("recovering", outcome="completed", methods=[method("undone")])]))
+    assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
+    assert status(found, event_id="E7") == ["No VM lists event E7 or has a record of it."]
+    assert status(found, "json", "E1")["events"][0]["event_id"] == "E1"
+    assert status(found, "json", "E7") == {"events": [], "steps": []}
+
+
+def test_json_holds_all() -> None:
+    assert set(status(plan(vm("vm1")), "json")) == {"events", "steps", "summary", "failed", "wait", "done"}
+
+
+def test_failures_are_shown() -> None:
+    bad = record("failed", history=[{"phase": "failed", "at": at(-900 + number)} for number in range(4)], methods=[method("undone")], reason="it hangs")
+    assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last: it hangs."
+
+
+def test_what_cannot_be_shown() -> None:
+    with pytest.raises(StatusError, match="format must be one of text, json"):
+        status(plan(vm("vm1")), "xml")
+    with pytest.raises(StatusError, match="must be the result of"):
+        status([])
+
+
+def test_timeline_is_in_the_order_of_time() -> None:
+    first = record("started", history=[{"phase": "noticed", "at": at(1)}, {"phase": "drained", "at": at(3)}])
+    second = record("gone", event(resources=("vm2",)), history=[{"phase": "noticed", "at": at(2)}, {"phase": "gone", "at": at(9)}], outcome="completed")
+    lines = timeline({"vm1": [{**first, "started_at": at(4)}], "vm2": {"records": [second]}, "vm3": None})
+    assert [line.split("Z")[1].split() for line in lines] == [
+        ["noticed", "Reboot", "E1", "vm1"],
+        ["noticed", "Reboot", "E1", "vm2"],
+        ["drained", "Reboot", "E1", "vm1"],
+        ["started", "Reboot", "E1", "vm1"],
+        ["gone", "Reboot", "E1", "vm2", "(completed)"],
+    ]
+    assert lines[0].startswith("2027-01-15 08:00:01.000Z  ")
+    with pytest.raises(TimelineError):
+        timeline([first])
