@@ -6,6 +6,7 @@
 # A real guest with systemd, drained and recovered over ssh. As root, on Debian or Ubuntu:
 #   tests/guests/run.sh [pytest arguments]
 # GUESTS_CACHE   where the guest's root is kept between runs (default .build/guests)
+# GUESTS_MIRROR  where the guest's packages come from (default: debootstrap's own)
 # GUESTS_PYTHON  a Python with ansible-core and pytest (default .build/venv/test/bin/python)
 # The guest lives in a network namespace of its own, joined to a second one, where ansible runs, by a pair of interfaces.
 # The machine's own namespace gets neither an interface nor an address.
@@ -39,7 +40,7 @@ build_base() {
   rm -rf "$cache/base"
   mkdir -p "$cache"
   timeout 900 debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,python3,openssh-server,iproute2 \
-    "${suite#*:}" "$cache/base" "${GUESTS_MIRROR:-http://deb.debian.org/debian}" > "$cache/debootstrap.log" 2>&1 \
+    "${suite#*:}" "$cache/base" ${GUESTS_MIRROR:+"$GUESTS_MIRROR"} > "$cache/debootstrap.log" 2>&1 \
     || { tail -5 "$cache/debootstrap.log"; return 1; }
   touch "$cache/base/.complete"
 }
@@ -87,6 +88,7 @@ wire() {
 }
 
 # Every process of the guest sits in its network namespace: whatever is left there is ours, and nothing else is.
+# shellcheck disable=SC2329
 end_guest() {
   local left
   for _ in 1 2 3 4 5; do
@@ -104,6 +106,7 @@ end_guest() {
   fi
 }
 
+# shellcheck disable=SC2329
 tear_down() {
   local code=$?
   trap - EXIT INT TERM HUP
