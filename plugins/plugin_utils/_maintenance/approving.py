@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import gates
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now, fresh
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
@@ -17,20 +17,23 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 
 def decide(cases: Iterable[Case], settings: Settings) -> list[dict[str, Any]]:
     """Steps for all approvals that may be given now. Parts that must be checked once more before get the intent to verify."""
-    posts: dict[str, list[Case]] = {}
+    posts: dict[tuple[str, bool], list[Case]] = {}
     for case in cases:
         if not case.ours or not case.listed or case.started or case.approved or not case.hit or case.blockers:
             continue
         if case.decision.approve != "now" and not _all_drained(case, settings):
             continue
-        approvers = _approvers(case)
-        if not approvers:
-            case.waits_for = nobody(case)
-            continue
-        case.approver = approvers[0].name
+        approvers = _approvers(case, again=False)
+        again = not approvers
+        if again:
+            # Everybody failed. It is tried again, but not at once, and a person is told what else there is.
+            approvers = _approvers(case, again=True)
+            case.waits_for = f"no VM that lists it could approve it; Azure's own command can: {gates.acknowledge(case)}"
+        if approvers:
+            case.approver = approvers[0].name
         for host in approvers:
-            posts.setdefault(host.name, []).append(case)
-    return [_step(host, found) for host, found in posts.items()]
+            posts.setdefault((host.name, again), []).append(case)
+    return [_step(host, found, again) for (host, again), found in posts.items()]
 
 
 def _all_drained(case: Case, settings: Settings) -> bool:
@@ -48,34 +51,21 @@ def _all_drained(case: Case, settings: Settings) -> bool:
     return not stale and bool(case.hit)
 
 
-def _can(case: Case, host: Host) -> bool:
-    return host.look is not None and case.key in host.look.listed and case.key not in host.could_not_approve
+def _can(case: Case, host: Host, again: bool) -> bool:
+    return host.look is not None and case.key in host.look.listed and (again or case.key not in host.could_not_approve)
 
 
-def _approvers(case: Case) -> list[Host]:
+def _approvers(case: Case, *, again: bool) -> list[Host]:
     """The first in Resources that can; a member of the group that lists it where none can. Terminate: each its own."""
-    hit = [part.host for part in case.hit if _can(case, part.host)]
+    hit = [part.host for part in case.hit if _can(case, part.host, again)]
     if case.event.event_type == "Terminate":
         return hit
     if not hit:
-        hit = [host for host in case.seen.listed_by if _can(case, host)]
+        hit = [host for host in case.seen.listed_by if _can(case, host, again)]
     return hit[:1]
 
 
-def nobody(case: Case) -> str:
-    """What a person can do where no VM can approve."""
-    part: Part | None = next(iter(case.hit), None)
-    identity = part.host.identity if part else None
-    group = identity.group if identity and identity.group else "GROUP"
-    name = identity.name if identity and identity.name else "NAME"
-    return (
-        "no VM that lists it can approve it; Azure's own command can: az maintenance scheduledevents acknowledge"
-        f" --resource-group {group} --resource-type virtualMachines --resource-name {name}"
-        f" --scheduled-event-id {case.event.event_id}"
-    )
-
-
-def _step(host: str, cases: list[Case]) -> dict[str, Any]:
+def _step(host: str, cases: list[Case], again: bool) -> dict[str, Any]:
     ids = [case.event.event_id for case in cases]
     names = list(dict.fromkeys(name for case in cases for name in case.event.resources))
     rules = sorted({case.decision.name for case in cases})
@@ -86,5 +76,5 @@ def _step(host: str, cases: list[Case]) -> dict[str, Any]:
         "event_ids": ids,
         "approve_for": names,
         "reason": f"rule {', '.join(rules)}: " + ("drained, verified" if cases[0].decision.drain else "approved without a drain"),
-        "continues": False,
+        "continues": again,
     }

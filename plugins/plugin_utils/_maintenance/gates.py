@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
 NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"
@@ -47,10 +48,26 @@ def _unmanaged(case: Case, settings: Settings, now: float) -> str | None:
 def _unread(case: Case, settings: Settings, now: float) -> str | None:
     silent = [part.host.name for part in case.hit if not part.ok and not counts_as_drained(case, part)]
     if silent:
-        return f"{', '.join(silent)} could not be read"
+        words = f"{', '.join(silent)} could not be read"
+        if not any(part.ok for part in case.hit):
+            words += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(case)}"
+        return words
     if case.named.unsure:
         return f"{', '.join(case.named.unsure)} may be a VM that could not be read"
     return None
+
+
+def acknowledge(case: Case) -> str:
+    """The command that approves an event from outside the VMs."""
+    part = next(iter(case.hit), None)
+    identity = part.host.identity if part else Identity()
+    kind, name = "virtualMachines", identity.name
+    if identity.scale_set:
+        kind, name = "virtualMachineScaleSets", identity.scale_set
+    return (
+        f"az maintenance scheduledevents acknowledge --resource-group {identity.group or 'GROUP'}"
+        f" --resource-type {kind} --resource-name {name or 'NAME'} --scheduled-events-id {case.event.event_id}"
+    )
 
 
 def _window(case: Case, settings: Settings, now: float) -> str | None:

@@ -65,8 +65,10 @@ def enabling(look: Look, settings: Settings) -> bool:
 def _enabling_left(look: Look, settings: Settings) -> float:
     if look.enabled_at is None:
         return settings.enabling_seconds if look.enabled_recently else 0.0
-    # A time in the future is a clock that was put back: as unsure as just enabled.
-    return min(settings.enabling_seconds, settings.enabling_seconds - (look.now - look.enabled_at))
+    if look.now < look.enabled_at:
+        # The clock was put back. The VM's own word goes by its uptime, and knows better.
+        return settings.enabling_seconds if look.enabled_recently else 0.0
+    return settings.enabling_seconds - (look.now - look.enabled_at)
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:

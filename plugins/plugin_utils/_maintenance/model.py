@@ -119,6 +119,7 @@ class Identity:
     group: str | None = None
     subscription: str | None = None
     vm_id: str | None = None
+    scale_set: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

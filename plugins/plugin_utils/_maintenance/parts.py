@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due, gates
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
 # Clocks are read at slightly different moments.
@@ -108,10 +109,19 @@ def recovery_overdue(part: Part, settings: Settings) -> bool:
 def began_undrained(part: Part) -> bool:
     """Whether the event began on a VM whose drain had failed."""
     record = part.record
-    if record is None or record.started_at is None:
+    began = _began_at(record) if record else None
+    if record is None or began is None:
         return False
-    before = [phase for phase, at in record.history if phase in ("drained", "failed") and at <= record.started_at]
+    before = [phase for phase, at in record.history if phase in ("drained", "failed") and at <= began]
     return bool(before) and before[-1] == "failed"
+
+
+def _began_at(record: Record) -> float | None:
+    """When the event began: seen, or concluded from its vanishing after its time with nobody looking in between."""
+    if record.started_at is not None:
+        return record.started_at
+    due, missing = record.event.not_before, record.missing_since
+    return due if due is not None and missing is not None and missing >= due else None
 
 
 def _failed(case: Case, part: Part, settings: Settings) -> None:

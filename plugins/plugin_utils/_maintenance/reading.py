@@ -82,6 +82,9 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
         listed[str.__str__(event_id).strip().lower()] = event
     name = plain.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
+    if plain.flag(value.get("records_readable")) is False:
+        # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
+        return None, "its records could not be read: " + ("; ".join(plain.texts(value.get("records_problems"))) or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain.texts(value.get("records_problems")) + problems
     vm_now = instants.parse(value.get("now"))
@@ -117,7 +120,7 @@ def _identity(value: Any, name: str | None) -> Identity:
         return found.strip().lower() if found else None
 
     own = (name or "").strip().lower() or lower("name")
-    return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"))
+    return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
 
 
 def read_event(value: Any) -> Event | None:

@@ -67,7 +67,6 @@ def test_a_record_that_says_less_is_not_approved(changes: dict[str, Any]) -> Non
         {"state": "unreachable"},
         {"state": "failed"},
         {"state": "excluded"},
-        {"could_not_approve": ["e1"]},
     ],
     ids=str,
 )
@@ -185,15 +184,25 @@ def test_a_stale_verification_is_checked_once_more_first() -> None:
     step = next(step for step in found["steps"] if step["act"] == "drain")
     assert step["verify"]
     assert acts(found) == ["drain vm1 E1"]
-    assert not step["rule"].get("order") != 1
+    assert step["rule"]["order"] == 1
 
 
 def test_the_next_approver_is_asked_when_one_fails() -> None:
     assert approvals(drained("vm1", could_not_approve=["e1"]), drained("vm2")) == ["approve vm2 E1"]
     assert approvals(drained("vm1", could_not_approve=["E1"]), drained("vm2", could_not_approve=["E1"]), vm("vm3", [TWO])) == ["approve vm3 E1"]
     nobody = plan(drained("vm1", could_not_approve=["E1"]), drained("vm2", could_not_approve=["E1"]))
-    assert acts(nobody) == []
-    assert "az maintenance" in nobody["events"][0]["reason"]
+    assert acts(nobody) == ["approve vm1 E1"]
+    assert [step["continues"] for step in nobody["steps"] if step["act"] == "approve"] == [True]
+    assert nobody["wait"]["seconds"] > 0
+    assert "--resource-group rg --resource-type virtualMachines --resource-name vm1" in nobody["events"][0]["reason"]
+
+
+def test_when_all_are_down_the_command_is_said() -> None:
+    hints = [{"name": name, "resource_group": "rg", "subscription_id": "s", "scale_set": "web"} for name in ("vm1", "vm2")]
+    down = [vm(hint["name"], state="unreachable", identity_hint=hint) for hint in hints]
+    found = plan(*down, vm("vm3", [TWO]))
+    assert acts(found) == []
+    assert "--resource-type virtualMachineScaleSets --resource-name web --scheduled-events-id E1" in found["events"][0]["reason"]
 
 
 def test_resources_give_the_order_of_approvers() -> None:
