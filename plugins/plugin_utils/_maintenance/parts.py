@@ -34,6 +34,8 @@ def _silent(case: Case, part: Part) -> None:
     part.reason = f"{part.host.name} could not be read: {part.host.error or 'no reason given'}"
     # Somebody who was reached in this run will come back from a reboot; who never answered may never do.
     part.asleep = not part.host.reached_before and not case.listed
+    if part.record is not None and part.record.ended_the_vm:
+        part.asleep, part.reason = True, f"{part.host.name} does not answer any more; {case.event.event_type} deletes it"
 
 
 def _in_doubt(part: Part) -> None:
