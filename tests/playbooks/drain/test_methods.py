@@ -49,9 +49,7 @@ def test_probe_file(fleet: Fleet) -> None:
         inside.path("ready $HOME").write_bytes(FLAG)
         inside.path("ready $HOME").chmod(0o640)
         outside = fleet.add("outside", [])
-        outside.variables["drain_methods"] = [
-            {**flag, "path": str(outside.path("out")), "present_means": "out", "interval": 90, "mode": "0604"}
-        ]
+        outside.variables["drain_methods"] = [{**flag, "path": str(outside.path("out")), "present_means": "out", "interval": 90, "mode": "0604"}]
         # Three flags on one VM: one that says out already, a symbolic link, and one that is not there.
         several = fleet.add("several", [])
         several.variables["drain_methods"] = [
