@@ -40,10 +40,13 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
     if record.outcome is not None:
         return Absence(gone=True)
     blind_for = _enabling_left(look, settings)
-    if blind_for > 0 and not _listed_since(record, look.enabled_at):
+    knows = _listed_since(record, look.enabled_at)
+    if blind_for > 0 and not knows:
         return Absence(blind=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
     since = record.missing_since
-    if since is None or since > look.now:
+    # What was noted before the list could be trusted again is no first document.
+    early = since is not None and not knows and look.enabled_at is not None and since < look.enabled_at + settings.enabling_seconds
+    if since is None or since > look.now or early:
         return Absence(first=True, wait=settings.gone_seconds)
     elapsed = look.now - since
     if elapsed <= settings.gone_seconds:

@@ -105,6 +105,12 @@ class Record:
         return self.history
 
     @property
+    def ended_the_vm(self) -> bool:
+        """Whether the VM was deleted by now, as far as one can know: nobody waits for it to come back."""
+        ends = self.event.event_type in ("Preempt", "Terminate")
+        return ends and (self.event.started or self.started_at is not None or self.approved_at is not None)
+
+    @property
     def order(self) -> int:
         """Its place among the drains of its VM. What was drained later found the state that this drain left."""
         found = self.rule.get("order")

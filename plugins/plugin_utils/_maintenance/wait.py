@@ -64,7 +64,7 @@ def may_come_back(host: Host) -> bool:
     before = host.last_look
     if before is None:
         return True
-    return any(record.phase != "recovered" for record in before.records.values())
+    return any(record.phase != "recovered" and not record.ended_the_vm for record in before.records.values())
 
 
 def _part(case: Case, part: Part, settings: Settings) -> tuple[float, str]:

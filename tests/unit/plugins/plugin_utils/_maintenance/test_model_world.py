@@ -57,7 +57,7 @@ def _disturb(world: World) -> None:
         machine.stale_until = world.now + dice.uniform(5.0, 30.0)
     elif fate < 0.10:
         machine.drain_fails_until = world.now + dice.uniform(5.0, 60.0)
-    elif fate < 0.12 and world.now > machine.flicker_until + 12.0:
+    elif fate < 0.12 and machine.whole_at > machine.flicker_until:
         # Two short gaps with nothing between them would look like one long one, to anybody.
         machine.flicker_until = world.now + dice.uniform(1.0, 9.0)
     elif fate < 0.13:

@@ -85,7 +85,10 @@ def test_an_empty_list_proves_nothing_just_after_enabling() -> None:
     missing = {**STARTED, "missing_since": at(-100)}
     assert acts(plan(vm("vm1", [], [missing], enabled_at=at(-10)))) == []
     assert noted(plan(vm("vm1", [], [STARTED], enabled_at=at(-10)))) == {}
-    assert acts(plan(vm("vm1", [], [missing], enabled_at=at(-301)))) == ["recover vm1 E1"]
+    # Nor does one from before, or from those minutes: two documents after them are needed.
+    assert noted(plan(vm("vm1", [], [{**missing, "history": []}], enabled_at=at(-301)))) == {"missing_since": True}
+    later = {**STARTED, "missing_since": at(-20)}
+    assert acts(plan(vm("vm1", [], [{**later, "history": []}], enabled_at=at(-321)))) == ["recover vm1 E1"]
     assert acts(plan(vm("vm1", [], [missing], enabled_at=None, enabled_recently=True))) == []
     # It listed the event itself after it was enabled: then it knows.
     assert acts(plan(vm("vm1", [], [missing], enabled_at=at(-25)))) == ["recover vm1 E1"]

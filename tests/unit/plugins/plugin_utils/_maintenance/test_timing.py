@@ -184,3 +184,14 @@ def test_a_record_that_says_it_already_is_not_written_again() -> None:
         written = [step for step in found["steps"] if step["act"] == "note"]
         again = {**its_record, **(written[0]["changes"] if written else {})}
         assert not [step for step in plan(vm("vm1", [event()], [again]))["steps"] if step["act"] == "note"]
+
+
+def test_nobody_waits_for_a_vm_that_was_deleted() -> None:
+    for kind in ("Preempt", "Terminate"):
+        ending = event(event_type=kind)
+        for phase, more, done in (("approved", {"approved_at": at(-9)}, True), ("started", {"started_at": at(-9)}, True), ("drained", {}, False)):
+            before = vm("vm1", [ending], [record(phase, ending, **more)])["look"]
+            found = plan(vm("vm1", state="unreachable", reached_before=True, last_look=before))
+            assert found["done"] is done, (kind, phase)
+    before = vm("vm1", [event()], [record("started", started_at=at(-9))])["look"]
+    assert not plan(vm("vm1", state="unreachable", reached_before=True, last_look=before))["done"]

@@ -66,6 +66,7 @@ class Machine:
     broken_until: float = 0.0
     stale_until: float = 0.0
     flicker_until: float = 0.0
+    whole_at: float = START
     enabled_at: float = START - 100_000.0
     serving: bool = True
     stops_at: float | None = None
@@ -193,6 +194,8 @@ class World:
             listed = [event.document() for event in self.events if not event.over]
             if self.now - machine.enabled_at < 50.0 or self.now < machine.flicker_until:
                 listed = []
+            if self.now >= machine.flicker_until:
+                machine.whole_at = self.now
             if listed != machine.shown:
                 machine.incarnation += 1
             machine.shown = listed
