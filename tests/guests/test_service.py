@@ -165,8 +165,8 @@ def test_a_service_that_does_not_start_again(fleet: Fleet) -> None:
     assert states("fickle.service") == ["active"]
 
 
-def test_switched_off(fleet: Fleet) -> None:
-    """Unreachable in the middle: said so, and gone on with when the guest is back."""
+def test_out_of_reach(fleet: Fleet) -> None:
+    """Cannot be reached: said so, nothing recorded, and begun when it is back."""
     host = make(fleet, [{"method": "service", "names": ["occasional.service"]}], "EVENT-OFF")
     host.variables["ansible_host"] = "192.0.2.77"
     fleet.drain(host.name)

@@ -94,7 +94,7 @@ class Fleet:
         place.write_text(json.dumps(inventory))
         arguments = ["--check"] if more.get("check_mode") else []
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(place), str(HERE / "look.yml"), *arguments]
-        run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=90, check=False)
+        run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=180, check=False)
         if not more.get("may_end_early"):
             assert run.returncode == 0, run.stdout + run.stderr
         for name, result in re.findall(r"RESULT (\S+) (\S+) END", run.stdout):

@@ -23,6 +23,6 @@ def test_the_example_of_role_drain_runs(tmp_path: Path) -> None:
     playbook.write_text(example.replace("logger ", "echo "))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", str(playbook), "-e"]
     command.append(f"ansible_python_interpreter={sys.executable}")
-    run = subprocess.run(command, env=environment(tmp_path), text=True, capture_output=True, timeout=90, check=False)
+    run = subprocess.run(command, env=environment(tmp_path), text=True, capture_output=True, timeout=180, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     assert list((tmp_path / "azure-maintenance").glob("event-rehearsal-1.*.json")) and not (tmp_path / "azure-out").exists()

@@ -49,7 +49,7 @@ def test_validation(tmp_path: Path) -> None:
         json.dumps({"test_folder": str(tmp_path)}),
         str(HERE / "validation.yml"),
     ]
-    run = subprocess.run(command, env=environment(tmp_path), text=True, capture_output=True, timeout=90, check=False)
+    run = subprocess.run(command, env=environment(tmp_path), text=True, capture_output=True, timeout=180, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     said = json.loads((tmp_path / "said.json").read_text())
     assert said["right"] == "fine"
