@@ -45,7 +45,8 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
         return Absence(blind=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
     since = record.missing_since
     # What was noted before the list could be trusted again is no first document.
-    early = since is not None and not knows and look.enabled_at is not None and since < look.enabled_at + settings.enabling_seconds
+    enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
+    early = since is not None and enabled_at is not None and since < enabled_at + settings.enabling_seconds
     if since is None or since > look.now or early:
         return Absence(first=True, wait=settings.gone_seconds)
     elapsed = look.now - since

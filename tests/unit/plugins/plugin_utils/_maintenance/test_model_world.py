@@ -133,7 +133,7 @@ def _missing_once_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _a_just_enabled_list_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(going_on, "_enabling_left", lambda look, settings: 0.0)
+    monkeypatch.setattr(going_on, "_listed_since", lambda record, enabled_at: True)
 
 
 def _other_events_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
