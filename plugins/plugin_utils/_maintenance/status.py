@@ -95,7 +95,7 @@ def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
     rule = event["rule"]
     lines = [
         event_line(event),
-        f"Description: {event['description'] or 'none'}. Names: {', '.join(event['resources']) or 'nobody'}.",
+        f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'nobody'}.",
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
     if event["unknown"]:
