@@ -101,7 +101,8 @@ def _steps(
                 act["rule"]["order"] = _order(part, orders)
             if act:
                 acts.append(act)
-        tells += telling.steps(case, phases[case.key])
+        if settings.tell:
+            tells += telling.steps(case, phases[case.key])
     return written + approvals + acts + tells + _forget(hosts)
 
 

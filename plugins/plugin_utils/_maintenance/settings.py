@@ -46,6 +46,8 @@ class Settings:
     longest_wait: float = 300.0
     has_health: bool = False
     """A health check is configured: recovered means in service by it."""
+    tell: bool = True
+    """Somebody wants to be told of phases. Where nobody does, what was told is not recorded."""
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); all when empty."""
