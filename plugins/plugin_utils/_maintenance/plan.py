@@ -70,6 +70,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "summary": _summary(hosts, directory, cases, chosen, moment),
         "involved": _involved(cases, hosts, steps),
         "counts": _counts(phases, steps),
+        "fingerprint": _fingerprint(hosts, steps),
     }
 
 
@@ -274,3 +275,9 @@ def _counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, in
     for phase in phases.values():
         counts[phase] = counts.get(phase, 0) + 1
     return counts
+
+
+def _fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:
+    """Equal in two plans one after the other: the steps between them changed nothing, a full disk perhaps. Trying on is no progress."""
+    kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
+    return "\n".join(kept + [f"{step['host']} {step['act']} {step['event_id']}" for step in steps])
