@@ -35,7 +35,7 @@ def phase(case: Case) -> str:
         return "approved"
     if case.hit and all(drained_now(part) for part in case.hit):
         return "drained"
-    if any(part.holds_changes or part.phase == "draining" or part.intent == "drain" for part in parts):
+    if any(part.holds_changes or part.phase == "draining" for part in parts):
         return "draining"
     if case.hold or any(part.hold for part in parts) or "held" in phases:
         return "held"
