@@ -112,3 +112,10 @@ def test_timeline_is_in_the_order_of_time() -> None:
     assert lines[0].startswith("2027-01-15 08:00:01.000Z  ")
     with pytest.raises(TimelineError):
         timeline([first])
+
+
+def test_what_will_be_drained_is_not_draining_yet() -> None:
+    found = plan(vm("vm1", [event()]))
+    assert [step["act"] for step in found["steps"]][:2] == ["note", "drain"]
+    assert found["events"][0]["phase"] == "noticed"
+    assert plan(vm("vm1", [event()], [record("draining")]))["events"][0]["phase"] == "draining"
