@@ -9,17 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-PHASES = ("noticed", "draining", "drained", "approved", "started", "gone", "recovering", "recovered", "failed", "held")
-EVENT_KEYS = (
-    "event_id",
-    "event_type",
-    "event_status",
-    "event_source",
-    "not_before",
-    "description",
-    "resources",
-    "duration_in_seconds",
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
+
+__all__ = ["EVENT_KEYS", "PHASES", "Event", "Host", "Identity", "Look", "Method", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
