@@ -121,6 +121,9 @@ def test_drain_reboot_drain_again_recover(fleet: Fleet) -> None:
     look_until(fleet.drain, host, "drained")
     assert states() == ["inactive", "inactive", "inactive"]
     assert host.record["phase"] == "drained" and host.record["verified_at"]
+    # People on the VM read it in the journal, with the event's id.
+    told = guest("journalctl --no-pager --output=cat --identifier=maintenance.azure").splitlines()
+    assert [phase for phase in ("draining", "drained") if any("EVENT-REBOOT" in line and phase in line for line in told)] == ["draining", "drained"]
 
     reboot(host)
     until(lambda: states("web.service") == ["active"])
