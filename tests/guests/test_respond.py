@@ -1,0 +1,85 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole maintenance on a real guest: role simulator under its systemd, playbook respond over ssh, a service out and back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
+
+from fleet import environment  # noqa: E402  the folder of tests is no package
+from test_service import ADDRESS, guest, states, until  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
+
+CONTROL = "http://127.0.0.1:8168"
+ROLE = [{"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.include_role": {"name": "maintenance.azure.simulator"}}]}]
+
+
+def ask(method: str, path: str, body: Any = None) -> Any:
+    """The simulator's control API, asked on the guest, where alone it listens."""
+    words = "import sys, urllib.request as r; print(r.urlopen(r.Request(sys.argv[1], sys.argv[3].encode() or None, method=sys.argv[2])).read().decode())"
+    text = "" if body is None else json.dumps(body)
+    return json.loads(guest(f"python3 -c '{words}' {CONTROL}{path} {method} '{text}'") or "null")
+
+
+class Controller:
+    """Runs playbooks against the guest as a user would: an inventory and extra variables."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        host = {
+            "ansible_host": ADDRESS,
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": os.environ["GUEST_KEY"],
+            "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+            "ansible_python_interpreter": "/usr/bin/python3",
+            # The guest has no sudo, and root needs none.
+            "ansible_become": False,
+            "respond_endpoint": "http://127.0.0.1:8169",
+            "respond_health": {"service": "web.service"},
+            "drain_methods": [{"method": "service", "names": ["web.service"]}],
+            "simulator_speed": 60,
+        }
+        (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"web1": host}}}))
+        (folder / "simulator.yml").write_text(json.dumps(ROLE))
+
+    def play(self, playbook: str, **variables: Any) -> str:
+        command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", playbook, "-e", json.dumps(variables)]
+        run = subprocess.run(command, env=environment(self.folder), cwd=self.folder, text=True, capture_output=True, timeout=180, check=False)
+        assert run.returncode == 0, run.stdout[-6000:] + run.stderr
+        return run.stdout
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Iterator[Controller]:
+    controller = Controller(tmp_path)
+    controller.play("simulator.yml")
+    yield controller
+    controller.play("simulator.yml", simulator_state="absent")
+    assert "could not be found" in guest("systemctl status imds-simulator.service 2>&1", check=False)
+
+
+def test_from_notice_to_recovery_over_ssh(controller: Controller) -> None:
+    assert states("imds-simulator.service") == ["active"]
+    assert "changed=0" in controller.play("simulator.yml")
+    until(lambda: states("web.service") == ["active"])
+    event = ask("POST", "/events", {"event_type": "Reboot", "resources": ["web1"], "notice": 36000, "started_seconds": 240})["event_id"]
+
+    output = controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=150)
+    assert f"Reboot {event}" in output and "recovered" in output
+    assert states("web.service") == ["active"]
+    assert [entry["path"] for entry in ask("GET", "/requests") if entry["method"] == "POST"] != []
+    told = guest("journalctl --no-pager --output=cat --identifier=maintenance.azure")
+    for phase in ("noticed", "drained", "approved", "gone", "recovered"):
+        assert any(event in line and phase in line for line in told.splitlines()), phase
