@@ -5,11 +5,13 @@
 """Kills a run at a numbered point, or writes down the points and what a kill there would leave behind.
 
 Used in two places: by the callback plugin in the controller (after each task) and by the modules' Python (around each record
-write and each POST). A point is `task N` or `module N`; the numbers are counted in files, because each module is a new process.
+write and each POST). A point is known by its place and by what lies there at that moment, not by a number: two runs may look once
+more or less often, and a number would then be another place.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
@@ -17,7 +19,7 @@ import signal
 import typing as t
 
 # When something happened differs between two runs; that it happened does not.
-TIMES = ("_at", "_since", "at", "age_seconds", "deadline")
+TIMES = ("_at", "_since", "at", "age_seconds", "deadline", "not_before", "lineage", "revision")
 
 
 def folder() -> pathlib.Path:
@@ -30,7 +32,7 @@ def _timeless(value: t.Any) -> t.Any:
     return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _files() -> list[pathlib.Path]:
+def _files() -> dict[str, pathlib.Path]:
     """As a reader sees them: the newest revision of each record, and no temporary file."""
     newest: dict[str, tuple[int, pathlib.Path]] = {}
     for path in sorted((folder() / "web1").rglob("*")):
@@ -40,31 +42,30 @@ def _files() -> list[pathlib.Path]:
         number = int(revision) if path.suffix == ".json" and revision.isdigit() else 0
         key = name if number else path.name
         newest[key] = max(newest.get(key, (0, path)), (number, path))
-    return [path for _number, path in newest.values()]
+    return {key: path for key, (_number, path) in newest.items()}
 
 
 def state() -> str:
     """What lies on the VM: records, flag file, what the commands did. And what was sent to Azure."""
     found: dict[str, t.Any] = {}
-    for path in _files():
+    for name, path in _files().items():
         text = path.read_text()
         try:
-            found[path.name.lower()] = _timeless(json.loads(text))
+            found[name] = _timeless(json.loads(text))
         except ValueError:
-            found[path.name] = text
+            found[name] = text
     posted = folder() / "posted"
     found["posts"] = posted.read_text() if posted.exists() else ""
-    return json.dumps(found, sort_keys=True)
+    return json.dumps(found, sort_keys=True).replace(str(folder()), "LAB")
 
 
 def point(kind: str, name: str) -> None:
-    """Count a point; write it down, and end everything if it is the one."""
-    counter = folder() / f"count-{kind}"
-    number = int(counter.read_text()) + 1 if counter.exists() else 1
-    counter.write_text(str(number))
+    """Write a point down, and end everything if it is the one."""
+    present = state()
+    identity = hashlib.sha256(f"{kind} {name} {present}".encode()).hexdigest()
     with open(folder() / "points", "a") as file:
-        file.write(json.dumps({"point": f"{kind} {number}", "name": name, "state": state()}) + "\n")
-    if os.environ.get("CUT_AT") == f"{kind} {number}":
+        file.write(json.dumps({"point": identity, "kind": kind, "name": name, "state": present}) + "\n")
+    if os.environ.get("CUT_AT") == identity:
         controller = int((folder() / "controller").read_text())
         (folder() / "cut").write_text(name)
         os.kill(controller, signal.SIGKILL)
