@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Record
@@ -169,7 +169,7 @@ def _beyond(case: Case) -> bool:
 
 def beyond_by_record(part: Part) -> bool:
     """Whether the record says so. It is kept with the rule, as all that was decided when the drain began."""
-    return part.record is not None and part.record.rule.get("beyond_capacity") is True
+    return part.record is not None and plain.flag(part.record.rule.get("beyond_capacity")) is True
 
 
 def _goes_anyway(case: Case, settings: Settings) -> bool:
