@@ -44,8 +44,7 @@ def fleet(machines: int, events: int) -> list[dict[str, Any]]:
 def capacity(machines: int) -> list[dict[str, Any]]:
     """One group of VMs that see the same events; members that fill no hundred are left out."""
     return [
-        {"name": f"web {group}", "members": [f"web-{group}-{place}" for place in range(GROUP)], "max_unavailable": "10%"}
-        for group in range(machines // GROUP)
+        {"name": f"web {group}", "members": [f"web-{group}-{place}" for place in range(GROUP)], "max_unavailable": "10%"} for group in range(machines // GROUP)
     ]
 
 
