@@ -183,6 +183,7 @@ def test_a_vm_must_fit_all_its_groups() -> None:
 
 def test_who_is_out_already_is_not_counted_twice() -> None:
     assert acts(held(vm("vm1", [E1], in_service=False), vm("vm2"), vm("vm3"))) == ["drain vm1 E1"]
+    assert acts(held(vm("vm1", [E1], in_service=False), vm("vm2", in_service=False), vm("vm3"))) == ["drain vm1 E1"]
     other = event("E0", ("vm1",))
     both = vm("vm1", [E1, other], [record("drained", other)])
     assert "drain vm1 E1" in acts(held(both, vm("vm2"), vm("vm3")))
@@ -242,6 +243,12 @@ def test_what_is_under_way_is_finished_first() -> None:
     begun, older = event("E1", ("vm1", "vm2"), due=900), event("E0", ("vm3",), due=700)
     seen = [vm("vm1", [begun], [record("draining", begun)]), vm("vm2", [begun]), vm("vm3", [older])]
     assert acts(held(*seen, groups=[web(2)])) == ["drain vm1 E1", "drain vm2 E1"]
+
+
+def test_what_was_begun_goes_on_when_the_room_for_the_rest_is_lost() -> None:
+    begun = event("E1", ("vm1", "vm2"))
+    seen = [vm("vm1", [begun], [record("draining", begun)]), vm("vm2", [begun]), vm("vm3", in_service=False)]
+    assert acts(held(*seen, groups=[web(2)])) == ["drain vm1 E1"]
 
 
 def test_no_time_given_is_served_by_when_it_was_noticed() -> None:
