@@ -70,6 +70,21 @@ def test_a_vm_that_cannot_be_reached_or_is_left_out_holds_the_event(make_lab: Ma
     assert not (lab.folder / "web3" / "records").exists(), "an excluded host was touched"
 
 
+def test_a_group_with_a_limit_takes_its_vms_one_after_the_other(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 1}]
+    lab.all["respond_drain_seconds"] = 30
+    events = [lab.simulator.event("Freeze", [vm], duration_in_seconds=30, notice=36000, started_seconds=60) for vm in ("web1", "web2")]
+    lab.respond(respond_wait=True)
+    seen = [(entry["transition"], entry["event_id"]) for entry in lab.simulator.log()]
+    assert seen.index(("finished", events[0])) < seen.index(("approved", events[1])), seen
+    assert "held" in lab.phases("web2")
+    began = {vm: next(entry["at"] for entry in lab.records(vm)[0]["history"] if entry["phase"] == "draining") for vm in ("web1", "web2")}
+    (back,) = [entry["at"] for entry in lab.records("web1")[0]["history"] if entry["phase"] == "recovered"]
+    assert began["web2"] > back, "both were out at once"
+    assert lab.phases("web2")[-1] == "recovered"
+
+
 def test_check_mode_says_what_it_would_do_and_does_nothing(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     event = lab.simulator.event("Reboot", ["web1"])

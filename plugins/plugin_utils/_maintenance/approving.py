@@ -19,7 +19,7 @@ def decide(cases: Iterable[Case], settings: Settings) -> list[dict[str, Any]]:
     """Steps for all approvals that may be given now. Parts that must be checked once more before get the intent to verify."""
     posts: dict[tuple[str, bool], list[Case]] = {}
     for case in cases:
-        if not case.ours or not case.listed or case.started or case.approved or not case.hit or case.blockers:
+        if not case.ours or not case.listed or case.started or case.approved or not case.hit or case.blockers or case.full:
             continue
         if case.decision.approve != "now" and not _all_drained(case, settings):
             continue

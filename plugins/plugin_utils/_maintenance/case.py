@@ -93,6 +93,10 @@ class Case:
     """Why it cannot be approved whatever the drains do."""
     hold: str | None = None
     """The blocker that only a person can lift; it is written to the records."""
+    full: str | None = None
+    """Which capacity group has no room for it, and who is out (fitting.py)."""
+    beyond_capacity: bool = False
+    """Whether it drains at its deadline although there is no room."""
     approver: str | None = None
     waits_for: str | None = None
     """What its approval waits for, where nothing blocks it."""

@@ -18,7 +18,13 @@ def must_drain(case: Case, settings: Settings) -> bool:
     """Whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
     if case.started or case.approved:
         return True
-    return case.left is not None and case.left <= settings.drain_seconds + settings.margin + settings.pass_interval
+    left = latest(case, settings)
+    return left is not None and left <= 0
+
+
+def latest(case: Case, settings: Settings) -> float | None:
+    """Seconds until a whole drain must begin; nothing where there is no such time."""
+    return None if case.left is None else case.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
 
 
 def too_near_to_undo(case: Case, settings: Settings) -> bool:
@@ -46,26 +52,26 @@ def drain_due(case: Case, settings: Settings, now: float) -> Due:
         if case.blockers and decision.hold_at_deadline == "let_it_come":
             return Due(False, words="it cannot be approved, and the policy lets it come undrained")
         return Due(True)
-    latest = None if case.left is None else case.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
+    last = latest(case, settings)
     if decision.drain_at == "now":
         return Due(True)
     if isinstance(decision.drain_at, float):
-        return _near(case, latest, decision.drain_at)
+        return _near(case, last, decision.drain_at)
     if case.blockers:
         # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
-        return Due(False, latest, "it cannot be approved, so the drain begins near its time")
+        return Due(False, last, "it cannot be approved, so the drain begins near its time")
     if decision.window:
         if any(window.contains(now) for window in decision.window):
             return Due(True)
-        return Due(False, latest if latest is None else min(latest, 60.0), "it waits for the policy's window")
-    return _near(case, latest, LONG_NOTICE)
+        return Due(False, last if last is None else min(last, 60.0), "it waits for the policy's window")
+    return _near(case, last, LONG_NOTICE)
 
 
-def _near(case: Case, latest: float | None, before: float) -> Due:
+def _near(case: Case, last: float | None, before: float) -> Due:
     if case.left is None or case.left <= before:
         return Due(True)
     wait = case.left - before
-    return Due(False, wait if latest is None else min(wait, latest), "the drain begins nearer to its time")
+    return Due(False, wait if last is None else min(wait, last), "the drain begins nearer to its time")
 
 
 def deadline(case: Case, part: Part, settings: Settings, now: float, *, begins: bool) -> float:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What keeps an event from being approved, whatever its drains do. Each gate gives a reason in words, or nothing.
 
-Capacity of groups, claims of other runs and a person's decisions (issue 4) belong here: a gate that looks at the case
-holds the approval, and one in C(DRAIN_GATES) holds the beginning of a drain. Nothing else has to change.
+Claims of other runs and a person's decisions belong here: a gate that looks at the case holds the approval, and one in
+C(DRAIN_GATES) holds the beginning of a drain. Capacity does not: whether an event fits depends on those served before it
+(fitting.py).
 """
 
 from __future__ import annotations

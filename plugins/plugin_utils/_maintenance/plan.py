@@ -10,6 +10,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
     approving,
     due,
+    fitting,
     gates,
     going_on,
     instants,
@@ -50,7 +51,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     directory = Directory(hosts)
     rules = policies.load(policy)
     cases = [open_case(seen, directory, rules, chosen, moment) for seen in collect(hosts)]
-    approvals = decide(cases, chosen, moment)
+    approvals, rooms = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
     steps = _steps(cases, hosts, approvals, phases, chosen, moment)
     waiting = wait.decide(cases, hosts, steps, chosen)
@@ -68,20 +69,22 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         ],
         "hosts": _hosts(hosts),
         "summary": _summary(hosts, directory, cases, chosen, moment),
-        "involved": _involved(cases, hosts, steps),
+        "capacity": fitting.shown(rooms),
+        "involved": _involved(cases, hosts, steps, chosen),
         "counts": _counts(phases, steps),
         "fingerprint": _fingerprint(hosts, steps),
     }
 
 
-def decide(cases: list[Case], settings: Settings, now: float) -> list[dict[str, Any]]:
-    """Fill in what every part does; the approvals come back as steps."""
+def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float) -> tuple[list[dict[str, Any]], fitting.Rooms]:
+    """Fill in what every part does; the approvals come back as steps, and with them who is out."""
     for case in cases:
         case.blockers = gates.blockers(case, settings, now)
         case.hold = gates.lasting(case, settings, now)
         parts.decide(case, settings, now)
+    rooms = fitting.arrange(cases, hosts, settings, now)
     undoing.arrange(cases, settings)
-    return approving.decide(cases, settings)
+    return approving.decide(cases, settings), rooms
 
 
 def _steps(
@@ -100,6 +103,8 @@ def _steps(
             act = _act(case, part, settings, now)
             if act and act["act"] == "drain":
                 act["rule"]["order"] = _order(part, orders)
+                if case.beyond_capacity or (part.holds_changes and fitting.beyond_by_record(part)):
+                    act["rule"]["beyond_capacity"] = True
             if act:
                 acts.append(act)
         if settings.tell:
@@ -257,7 +262,7 @@ def _explained(records: Any) -> bool:
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
 
 
-def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]]) -> list[str]:
+def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings) -> list[str]:
     """The VMs to look at again while something goes on; the witnesses too, or they would go on listing what they listed."""
     names = {step["host"] for step in steps}
     for case in cases:
@@ -267,6 +272,7 @@ def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]])
             if case.named.unsure:
                 names.update(host.name for host in hosts if host.unread)
     names.update(host.name for host in hosts if wait.may_come_back(host))
+    names = fitting.involved(settings, names)
     return [host.name for host in hosts if host.name in names]
 
 

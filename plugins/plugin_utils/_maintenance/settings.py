@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import CapacityError, Group
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import load as load_groups
 
 # VM clocks that differ less from the controller's are taken as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0
@@ -51,6 +53,8 @@ class Settings:
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); all when empty."""
+    capacity: tuple[Group, ...] = ()
+    """Groups of which only so many VMs may be out at once."""
 
 
 CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
@@ -69,7 +73,7 @@ def load(value: Any) -> Settings:
         if name not in known:
             raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
         if given is not None:
-            result[name] = _checked(name, given, known[name])
+            result[name] = _groups(given) if name == "capacity" else _checked(name, given, known[name])
     return Settings(**result)
 
 
@@ -90,6 +94,13 @@ def _checked(name: str, given: Any, default: Any) -> Any:
     if word not in CHOICES[name]:
         raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
     return word
+
+
+def _groups(given: Any) -> tuple[Group, ...]:
+    try:
+        return load_groups(given)
+    except CapacityError as error:
+        raise SettingsError(str(error)) from error
 
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:

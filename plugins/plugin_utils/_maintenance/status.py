@@ -32,8 +32,9 @@ def status(plan: Any, form: str = "text", event_id: str | None = None) -> Any:
             return {"events": events, "steps": [step for step in found["steps"] if step["event_id"].lower() == event_id.strip().lower()]}
         return explain(events[0], found) if events else [f"No VM lists event {event_id} or has a record of it."]
     if form == "json":
-        return {key: found[key] for key in ("events", "steps", "summary", "failed", "wait", "done")}
-    return [event_line(event) for event in found["events"]] + summary_lines(found["summary"]) + failed_lines(found["failed"])
+        return {key: found[key] for key in ("events", "steps", "summary", "capacity", "failed", "wait", "done")}
+    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"])
+    return lines + summary_lines(found["summary"]) + failed_lines(found["failed"])
 
 
 def event_line(event: Mapping[str, Any]) -> str:
@@ -83,6 +84,16 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     )
     lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
     return lines + [f"Problem on {problem}." for problem in summary.get("problems", [])]
+
+
+def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
+    """Groups with somebody out: how many may be, who is, and why."""
+    return [
+        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out, at most {group['max_unavailable']} may be:"
+        f" {_names([f'{name} ({why})' for name, why in group['out'].items()])}."
+        for group in groups
+        if group["out"]
+    ]
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:

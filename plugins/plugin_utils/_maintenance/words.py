@@ -50,7 +50,7 @@ def reason(case: Case, word: str) -> str | None:
     parts = case.parts
     found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
     if case.listed and not case.started and not case.approved:
-        found += [case.hold, *case.blockers, *[part.hold for part in parts], case.waits_for]
+        found += [case.hold, case.full, *case.blockers, *[part.hold for part in parts], case.waits_for]
     found += [part.reason for part in parts]
     return next((words for words in found if words), None)
 
@@ -89,6 +89,8 @@ def _idle(case: Case, word: str) -> str:
         return "waits for its end"
     if case.approved:
         return "waits for Azure to start it"
+    if case.full and case.waits_for:
+        return case.waits_for
     waits = [part.wait for part in case.parts if part.wait is not None]
     if waits:
         return f"looked at again in {duration(min(waits))}"

@@ -14,6 +14,8 @@ import typing as t
 import pytest
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import KEYS as CAPACITY_KEYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import load as load_capacity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import KEYS as POLICY_KEYS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import NAMED as NAMED_POLICIES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import load as load_policy
@@ -232,3 +234,19 @@ def test_policies_of_the_documentation_load() -> None:
     for policy in shown:
         assert [rule.decision.name for rule in load_policy(policy).rules] == [rule["name"] for rule in policy]
     assert shown[:2] == [NAMED_POLICIES["default"], NAMED_POLICIES["documentation"]]
+
+
+def test_capacity_groups_of_the_documentation_load() -> None:
+    shown = [
+        [{**group, "members": ["vm"] if isinstance(group["members"], str) else group["members"]} for group in groups]
+        for page in PAGES
+        for text in examples(page, "yaml")
+        for document in yaml.safe_load_all(text)
+        for key, groups in walk(document)
+        if key == "respond_capacity"
+    ]
+    assert len(shown) >= 2
+    for groups in shown:
+        assert [group.name for group in load_capacity(groups)] == [group["name"] for group in groups]
+    described = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs" / "capacity.md").read_text(), re.MULTILINE)
+    assert tuple(described[: len(CAPACITY_KEYS)]) == CAPACITY_KEYS

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, gates, going_on, parts, undoing
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, fitting, gates, going_on, parts, undoing
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import BrokenRule, World
 
 
-def storm(seed: int, passes: int = 60, plan: Callable[..., dict[str, Any]] | None = None) -> World:
+def storm(seed: int, passes: int = 60, plan: Callable[..., dict[str, Any]] | None = None, **more: Any) -> World:
     """A random history, and its end."""
     machines = 1 + seed % 3
-    world = World(seed, machines=machines, managed=2 if machines == 3 and seed % 2 else None)
+    world = World(seed, machines=machines, managed=2 if machines == 3 and seed % 2 else None, **more)
     world.plan_function = plan or world.plan_function
     dice = world.random
     world.cut_chance = dice.choice((0.0, 0.03, 0.2))
@@ -98,6 +98,49 @@ def test_with_enough_notice_every_impact_finds_the_machines_drained() -> None:
         world = calm(seed)
         assert world.approvals >= 3
         assert world.undrained_starts == []
+
+
+def crowd(seed: int) -> World:
+    """A history of a group of which one may be out: events that come one upon the other, and some VM that is away."""
+    group = {"name": "all", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 1}
+    world = World(seed, machines=3, capacity=[group], longest_wait=60.0)
+    dice = world.random
+    world.cut_chance = dice.choice((0.0, 0.1))
+    for machine in world.machines.values():
+        machine.drain_time = dice.choice((0.0, 3.0, 40.0))
+    for turn in range(60):
+        if turn in (2, 4, 9, 20):
+            world.create(dice.choice(("Freeze", "Reboot")), [dice.choice(list(world.machines))], dice.choice((900.0, 1500.0)))
+        if dice.random() < 0.05:
+            world.machines[dice.choice(list(world.machines))].silent_until = world.now + dice.uniform(5.0, 60.0)
+        seen = world.run_pass()
+        world.advance(dice.choice((1.0, 5.0, min(seen["wait"]["seconds"], 30.0))))
+    world.settle()
+    return world
+
+
+def test_a_group_with_a_limit_gets_through_one_after_the_other() -> None:
+    approvals = beyond = 0
+    for seed in range(14):
+        world = crowd(seed)
+        approvals += world.approvals
+        beyond += len(world.taken_beyond)
+    assert approvals > 40
+    # With this notice room comes back in time.
+    assert beyond < approvals // 10
+
+
+def test_a_storm_with_a_limit_ends_well() -> None:
+    for seed in range(2, 38, 3):
+        managed = ["vm1", "vm2"] if seed % 2 else ["vm1", "vm2", "vm3"]
+        storm(seed, capacity=[{"name": "all", "members": managed, "max_unavailable": 1}])
+
+
+def test_a_plan_that_forgets_the_group_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "_full", lambda *given, **more: None)
+    with pytest.raises(BrokenRule, match="rule 4"):
+        for seed in range(20):
+            crowd(seed)
 
 
 def _no_wait_for_drain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,8 @@ class World:
         self.approvals = 0
         self.undrained_starts: list[str] = []
         self.drains = 0
+        self.taken_beyond: list[str] = []
+        """Drains that began at their deadline although the group had no room."""
 
     # --- Azure -------------------------------------------------------------------------------------------------------
 
@@ -282,6 +284,7 @@ class World:
         late = present.get("phase") not in ("approved", "started") and self.now > (instants.parse(step["deadline"]) or 0.0)
         lost = method is not None and machine.serving and machine.stops_at is None
         if method is None or method["state"] in ("undone", "failed") or lost:
+            self._check_room(machine, event_id)
             again = method is None or method["state"] == "undone"
             before = {"serving": machine.serving and machine.stops_at is None} if again else method["before"]
             changes = {"phase": "draining", "rule": step["rule"], "verified_at": None, "boot_id": boot, "undone": False}
@@ -300,6 +303,24 @@ class World:
         if state == "failed":
             changes["reason"] = "it does not stop"
         self.write(machine, event_id, changes, stamp)
+
+    def _check_room(self, machine: Machine, event_id: str) -> None:
+        """Rule 4, by the machines themselves: who is away, stopped or stopping is out, and who is hit right now."""
+        hit = any(one["event_status"] == "Started" and machine.name in one["resources"] for other in self.machines.values() for one in other.shown)
+        if hit or not machine.serving or machine.stops_at is not None:
+            return
+        event = next(event for event in self.events if event.event_id == event_id)
+        for group in self.settings.get("capacity", ()):
+            members = [self.machines[name] for name in group["members"]]
+            out = [one.name for one in members if one is machine or not one.serving or one.stops_at is not None or self._away(one)]
+            if machine not in members or len(out) <= group["max_unavailable"]:
+                continue
+            # What is approved was drained, and is drained again after a boot.
+            if event.status != "Scheduled" or event.approved:
+                continue
+            if event.not_before - self.now > self.settings["drain_seconds"] + 30 + 0.001:
+                raise BrokenRule(f"rule 4: {', '.join(out)} are out for {event_id}\n" + "\n".join(self.log))
+            self.taken_beyond.append(f"{event_id} on {machine.name}")
 
     def _undo(self, machine: Machine, step: dict[str, Any], phase: dict[str, Any]) -> None:
         record = machine.records[step["event_id"].lower()]

@@ -1,0 +1,93 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Groups of VMs of which only so many may be out at once, checked when loaded. Who is out is found elsewhere (fitting.py)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+
+KEYS = ("name", "members", "max_unavailable")
+# From a template or a command line a number may come as text (core 2.18).
+LIMIT = re.compile(r"\s*([0-9]{1,9})\s*(%?)\s*")
+
+
+class CapacityError(ValueError):
+    """A group that cannot be used; the message names the group and its position."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A declared list of inventory hosts, and how many of them may be out."""
+
+    name: str
+    members: tuple[str, ...]
+    limit: int
+    said: str
+    """The limit as it was given."""
+
+    @property
+    def rule(self) -> str:
+        """The limit in words."""
+        percent = f" ({self.said})" if self.said.endswith("%") else ""
+        return f"{self.limit or 'none'} of its {len(self.members)} members{percent}"
+
+
+def load(value: Any) -> tuple[Group, ...]:
+    """All groups, in the order given."""
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise CapacityError(f"capacity is a list of groups, not {type(value).__name__}")
+    groups = tuple(_group(item, place) for place, item in enumerate(value, start=1))
+    names: dict[str, int] = {}
+    for place, group in enumerate(groups, start=1):
+        first = names.setdefault(group.name, place)
+        if first != place:
+            raise CapacityError(f"group {place} of the capacity ({group.name!r}): group {first} has the same name")
+    return groups
+
+
+def _group(given: Any, place: int) -> Group:
+    label = f"group {place} of the capacity"
+    if not isinstance(given, Mapping):
+        raise CapacityError(f"{label}: must be a dictionary with {', '.join(KEYS)}, not {given!r}")
+    source = plain.plain(given)
+    name = plain.text(source.get("name"))
+    if name is None or not name.strip():
+        raise CapacityError(f"{label}: needs a name")
+    label += f" ({name!r})"
+    if "keep" in source:
+        raise CapacityError(f"{label}: keep is not supported in this version; max_unavailable is the only limit")
+    unknown = sorted(set(source) - set(KEYS))
+    if unknown:
+        raise CapacityError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
+    members = _members(source.get("members"), label)
+    limit, said = _limit(source.get("max_unavailable"), len(members), label)
+    return Group(name, members, limit, said)
+
+
+def _members(given: Any, label: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given:
+        raise CapacityError(f"{label}: members must be a list of inventory hosts, such as groups['web'], not {given!r}")
+    for place, member in enumerate(given, start=1):
+        if not isinstance(member, str) or not member.strip():
+            raise CapacityError(f"{label}: member {place} must be the name of an inventory host, not {member!r}")
+    # Lists put together from several inventory groups name some hosts twice; they are one VM each.
+    return tuple(dict.fromkeys(given))
+
+
+def _limit(given: Any, members: int, label: str) -> tuple[int, str]:
+    """A percentage is rounded down. What is less than one VM is none: a limit must never allow more than it says."""
+    said = "" if given is None or isinstance(given, bool) else str(given).strip()
+    found = LIMIT.fullmatch(said)
+    if not found or (found[2] and int(found[1]) > 100):
+        words = "must be a number of VMs such as 1, or a percentage of the members such as '25%'"
+        raise CapacityError(f"{label}: max_unavailable {words}, not {given!r}")
+    amount = int(found[1])
+    return (members * amount // 100 if found[2] else amount), said.replace(" ", "")

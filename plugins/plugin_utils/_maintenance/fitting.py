@@ -1,0 +1,269 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whose turn it is in the capacity groups. No drain and no approval starts that puts more VMs out than a group allows.
+
+What goes on anyway is counted first, then what is under way, then new events by their time. An event gets all its VMs
+or none, and what waits keeps its place: younger events do not pass it, so that it is served in the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
+# While something waits for room, the members of its groups are looked at this often.
+ROOM_CHECK = 15.0
+SHOWN = 5
+
+
+class Tally:
+    """Some members with the reason why they count, and how many that makes in each group."""
+
+    def __init__(self, of: Mapping[str, list[Group]], why: Mapping[str, str]) -> None:
+        self._of = of
+        self.why: dict[str, str] = {}
+        self.counts: dict[Group, int] = defaultdict(int)
+        for name, words_ in why.items():
+            self.add((name,), words_)
+
+    def add(self, names: Iterable[str], why: str) -> None:
+        """Count these too; who counts already is not counted twice."""
+        for name in names:
+            if name not in self.why:
+                self.why[name] = why
+                for group in self._of[name]:
+                    self.counts[group] += 1
+
+
+@dataclass(slots=True)
+class Rooms:
+    """The groups, and who of them is out and why."""
+
+    groups: tuple[Group, ...] = ()
+    of: dict[str, list[Group]] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    short: frozenset[Group] = frozenset()
+    """Groups with missing members."""
+    out: dict[str, str] = field(default_factory=dict)
+    """Members that are out now, before anything of this plan starts."""
+    stuck: dict[str, str] = field(default_factory=dict)
+    """Those of them that no event's end brings back."""
+
+
+def arrange(cases: Sequence[Case], hosts: Iterable[Host], settings: Settings, now: float) -> Rooms:
+    """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
+    if not settings.capacity:
+        return Rooms()
+    rooms = _open(settings.capacity, cases, hosts)
+    taken, stuck = Tally(rooms.of, rooms.out), Tally(rooms.of, rooms.stuck)
+    wanting = [case for case in cases if case.ours and _needs(rooms, case) and (_begins(case) or _approves(case) or _beyond(case))]
+    for case in sorted(wanting, key=lambda one: _turn(one, settings, now)):
+        _serve(rooms, case, taken, stuck, settings)
+    return rooms
+
+
+def involved(settings: Settings, names: set[str]) -> set[str]:
+    """With these VMs all members of their groups, and of the groups of those: whether one may go depends on the others."""
+    found, left = set(names), list(settings.capacity)
+    while touched := [group for group in left if not found.isdisjoint(group.members)]:
+        left = [group for group in left if group not in touched]
+        for group in touched:
+            found.update(group.members)
+    return found
+
+
+def shown(rooms: Rooms) -> list[dict[str, Any]]:
+    """The groups as the plan returns them: who is out now, and why."""
+    return [
+        {
+            "name": group.name,
+            "members": list(group.members),
+            "max_unavailable": group.limit,
+            "out": {member: rooms.out[member] for member in group.members if member in rooms.out},
+            "missing": [member for member in group.members if member in rooms.missing],
+        }
+        for group in rooms.groups
+    ]
+
+
+# --- Who is out ----------------------------------------------------------------------------------------------------------
+
+
+def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[Host]) -> Rooms:
+    of: dict[str, list[Group]] = {}
+    for group in groups:
+        for member in group.members:
+            of.setdefault(member, []).append(group)
+    hosts = {host.name: host for host in observed if host.name in of}
+    missing = frozenset(of.keys() - hosts.keys())
+    out = {name: why for name, host in hosts.items() if (why := _why_recorded(host))}
+    for case in cases:
+        why = _why_hit(case)
+        for part in case.hit if why else ():
+            if part.host.name in of and not part.over and (case.listed or part.record is not None):
+                out.setdefault(part.host.name, why or "")
+    # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
+    stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
+    short = frozenset(group for name in missing for group in of[name])
+    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck)
+
+
+def _why_recorded(host: Host) -> str | None:
+    records = host.look.records.values() if host.look else ()
+    return next((f"{record.phase} for {record.event.event_id}" for record in records if is_out(record)), None)
+
+
+def _why_stuck(host: Host | None) -> str | None:
+    if host is None:
+        return "not in this run"
+    if host.look is None:
+        return "left alone, so not read" if host.state == "excluded" else "not read"
+    return "not in service" if host.look.in_service is False else None
+
+
+def _why_hit(case: Case) -> str | None:
+    """Why all VMs of an event are out, whatever the record of each says."""
+    if case.started and (case.decision.drain or case.approved):
+        return f"hit by {case.event.event_id}, which has started"
+    return f"{case.event.event_id} was approved" if case.approved else None
+
+
+def is_out(record: Record) -> bool:
+    """Recorded as out: from the beginning of a drain, or an approval, until recovered; and whatever is still changed."""
+    return record.phase in OUT_PHASES or record.needs_undo
+
+
+# --- Who wants to go out -------------------------------------------------------------------------------------------------
+
+
+def _needs(rooms: Rooms, case: Case) -> list[str]:
+    """The members of groups that go out with an event: always all that it names."""
+    return [part.host.name for part in case.hit if part.host.name in rooms.of]
+
+
+def _begins(case: Case) -> bool:
+    return any(part.intent == "drain" for part in case.parts)
+
+
+def _approves(case: Case) -> bool:
+    """Whether it would be approved without a drain. After a drain its VMs are out already."""
+    open_yet = case.listed and not case.started and not case.approved
+    return open_yet and not case.decision.drain and case.decision.approve == "now" and not case.blockers
+
+
+def _beyond(case: Case) -> bool:
+    """Whether it drained at its deadline although there was no room."""
+    return not case.started and not case.approved and any(part.holds_changes and beyond_by_record(part) for part in case.hit)
+
+
+def beyond_by_record(part: Part) -> bool:
+    """Whether the record says so. It is kept with the rule, as all that was decided when the drain began."""
+    return part.record is not None and plain.flag(part.record.rule.get("beyond_capacity")) is True
+
+
+def _goes_anyway(case: Case, settings: Settings) -> bool:
+    return _begins(case) and due.must_drain(case, settings) and case.decision.hold_at_deadline == "drain"
+
+
+def _under_way(case: Case) -> bool:
+    return any(part.record is not None and is_out(part.record) and not part.over for part in case.hit)
+
+
+def _turn(case: Case, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
+    """What has no time is served by when it was noticed, so that it is not passed for ever."""
+    moment = case.event.not_before
+    if moment is None:
+        noticed = [part.record.history[0][1] for part in case.parts if part.record and part.record.history]
+        moment = min(noticed, default=now)
+    return not _goes_anyway(case, settings), not _under_way(case), moment, case.key
+
+
+# --- One event after the other -------------------------------------------------------------------------------------------
+
+
+def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, settings: Settings) -> None:
+    names = _needs(rooms, case)
+    begins = _begins(case)
+    full = _full(rooms, names, taken, total=_beyond(case) and not begins)
+    event_id = case.event.event_id
+    if full is None:
+        taken.add(names, f"{event_id} takes it now")
+        return
+    case.full = _words(rooms, names, full, taken)
+    if _goes_anyway(case, settings):
+        case.full += "; its time has come, so it drains all the same and is not approved"
+        case.beyond_capacity = True
+        taken.add(names, f"{event_id} takes it at its deadline")
+    elif begins or _approves(case):
+        # Only what has a chance once the events under way are over may keep others waiting.
+        if _full(rooms, names, stuck, total=False) is None:
+            taken.add(names, f"kept for {event_id}, which is older")
+        _hold(case, full, settings)
+    else:
+        case.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+
+
+def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
+    """The first group that would have too many out. An event whose VMs are all out already puts no more out."""
+    for group in dict.fromkeys(group for name in names for group in rooms.of[name]):
+        wanted = _of(rooms, names, group)
+        more = any(name not in rooms.out for name in wanted)
+        together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
+        if (more or total) and (together > group.limit or group in rooms.short):
+            return group
+    return None
+
+
+def _of(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
+    return [name for name in names if group in rooms.of[name]]
+
+
+def _words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally) -> str:
+    if group in rooms.short:
+        missing = [member for member in group.members if member in rooms.missing]
+        return (
+            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
+            " knows how many are out; run it for all members"
+        )
+    start = f"capacity group {group.name!r} lets {group.rule} be out"
+    own = _of(rooms, names, group)
+    if len(own) > group.limit:
+        return f"{start}, and the event takes {_some(own, len(own))} together"
+    others = (f"{member} ({taken.why[member]})" for member in group.members if member in taken.why and member not in own)
+    count = taken.counts[group] - sum(1 for name in own if name in taken.why)
+    return f"{start}; {_some(own, len(own))} would be more, beside {_some(list(islice(others, SHOWN)), count)}"
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {count - SHOWN} more" if count > SHOWN else "")
+
+
+def _hold(case: Case, group: Group, settings: Settings) -> None:
+    """Its VMs do not begin. What was begun goes on: it is out already."""
+    left = due.latest(case, settings)
+    comes = case.decision.hold_at_deadline == "let_it_come" and case.decision.drain
+    case.waits_for = f"waits for room in capacity group {group.name!r}"
+    if case.decision.drain and not comes and left is not None:
+        case.waits_for += f"; drains all the same in {words.duration(left)}"
+    elif case.left is not None:
+        case.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {words.duration(case.left)}"
+    for part in case.hit:
+        begun = part.record is not None and is_out(part.record)
+        if not part.ok or begun or part.intent not in ("drain", "none"):
+            continue
+        part.intent = "none"
+        # Who is out changes from look to look; what is written to the record does not.
+        part.hold = part.hold or f"capacity group {group.name!r} has no room"
+        part.reason = case.full
+        part.wait = ROOM_CHECK if left is None or left <= 0 else min(ROOM_CHECK, left)
