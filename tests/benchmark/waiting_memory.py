@@ -37,7 +37,7 @@ def main() -> int:
         lab = Lab(pathlib.Path(folder) / "lab", ["web1"], 1)
         lab.hosts["web1"]["drain_methods"] = [{"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}]
         lab.all["respond_timing"]["check_interval"] = 0
-        lab.simulator.event("Reboot", ["web1"], notice=36000)
+        lab.simulator.event("Reboot", ["web1"], notice=3000)
         output = pathlib.Path(folder) / "output"
         with output.open("w") as file:
             command = lab.command("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=seconds)
