@@ -74,7 +74,9 @@ def test_a_group_with_a_limit_takes_its_vms_one_after_the_other(make_lab: Make) 
     lab = make_lab(["web1", "web2"])
     lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 1}]
     lab.all["respond_drain_seconds"] = 30
-    events = [lab.simulator.event("Freeze", [vm], duration_in_seconds=30, notice=36000, started_seconds=60) for vm in ("web1", "web2")]
+    # Served by NotBefore, which has whole seconds: a difference that nothing can swallow.
+    wanted = (("web1", 36000), ("web2", 72000))
+    events = [lab.simulator.event("Freeze", [vm], duration_in_seconds=30, notice=notice, started_seconds=60) for vm, notice in wanted]
     lab.respond(respond_wait=True)
     seen = [(entry["transition"], entry["event_id"]) for entry in lab.simulator.log()]
     assert seen.index(("finished", events[0])) < seen.index(("approved", events[1])), seen
