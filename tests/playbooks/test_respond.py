@@ -194,6 +194,15 @@ def test_a_short_pause_is_approved_at_once_and_nothing_is_touched(make_lab: Make
     assert lab.flag("web1").stat().st_mtime_ns == flag.st_mtime_ns
 
 
+def test_a_vm_that_could_not_approve_is_asked_again_after_a_while(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, notice=72000, started_seconds=60)
+    lab.simulator.ask("POST", "/faults", {"kind": "status", "status": 405, "method": "POST", "count": 1})
+    output = lab.respond(respond_wait=True)
+    assert "could not approve" in output, "the fault did not hit"
+    assert [entry["status"] for entry in lab.simulator.approvals()] == [405, 200]
+
+
 def test_a_policy_that_is_wrong_is_named_before_anything_is_done(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     lab.simulator.event("Reboot", ["web1"])
