@@ -201,6 +201,15 @@ records:
   type: list
   elements: dict
   sample: []
+claims:
+  description:
+    - Who is at work on this VM, as M(maintenance.azure.maintenance_record) has noted it.
+    - Each has C(name) (of its file), C(run), C(digest) (of the event's id), C(event_id), C(kind), C(who), C(groups), C(made_at),
+      C(limit) (until when, by the clock of the VM) and C(expired).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
 records_problems:
   description: In words, whatever is wrong with the records. Each names the file and what to do.
   returned: success

@@ -33,13 +33,15 @@ options:
       - V(absent) removes it, whatever it says. Nothing is put back.
       - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
         V(held) of which nothing is left to undo and whose event is gone.
+      - V(claimed) claims the VM for the run in O(claim) and one event, or gives the claim that this run has a new time limit.
+      - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all.
     type: str
-    choices: [present, absent, pruned]
+    choices: [present, absent, pruned, claimed, released]
     default: present
   event_id:
     description:
       - Id of the event. Upper and lower case are the same event.
-      - Required unless O(state=pruned).
+      - Required unless O(state=pruned) or O(state=released).
     type: str
   expected_revision:
     description:
@@ -95,6 +97,42 @@ options:
       - With O(state=pruned), how many seconds the last change of phase must be over.
     type: int
     default: 86400
+  claim:
+    description:
+      - The run that works on this VM. Several runs may be at work at once, and each acts only where it holds the claim.
+      - With O(state=present) the record is written under this claim. The claim is renewed first, and it is looked at once more
+        afterwards. When it is gone the module fails with RV(error_kind=claim_lost), and nothing may be done about the VM.
+      - Required with O(state=claimed) and O(state=released).
+    type: dict
+    suboptions:
+      run:
+        description: Id of the run, 4 to 32 small letters and digits.
+        type: str
+        required: true
+      seconds:
+        description: Time limit of the present step. When it is over, by the clock of the VM, anybody may remove the claim.
+        type: float
+        default: 180.0
+      kind:
+        description: What the run is at.
+        type: str
+        choices: [events, upgrade]
+        default: events
+      who:
+        description: For people, who started the run and where.
+        type: str
+        default: ""
+      groups:
+        description: For each capacity group of the VM, the hash of its declared members. Runs that declare others hold.
+        type: dict
+        default: {}
+  expired:
+    description:
+      - With O(state=claimed), the files of claims to remove first, as RV(maintenance.azure.maintenance_info#module:claims)
+        names them. One whose time limit has not passed is left, and so is one that was renewed since.
+    type: list
+    elements: str
+    default: []
 extends_documentation_fragment:
   - maintenance.azure.attributes
 attributes:
@@ -134,6 +172,16 @@ EXAMPLES = r"""
       phase: drained
     stamp: [verified_at]
     boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
+
+- name: Claim the VM for an event, and give away what a dead run has left
+  maintenance.azure.maintenance_record:
+    state: claimed
+    event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+    claim:
+      run: 4f1b2c9a7d3e
+      who: alice on deploy1
+      seconds: 180
+    expired: [claim-9d8c7b6a5f4e-1a2b3c4d5e6f7a8b.1795291200000.json]
 
 - name: Remove what has been over for a day
   maintenance.azure.maintenance_record:
@@ -194,6 +242,17 @@ conflict:
   returned: always
   type: bool
   sample: false
+claims:
+  description: The files of the claims that this run has on the VM now.
+  returned: O(state=claimed) or O(state=released)
+  type: list
+  elements: str
+  sample: [claim-4f1b2c9a7d3e-1a2b3c4d5e6f7a8b.1795291380000.json]
+error_kind:
+  description: What went wrong, for programs. One of V(records), V(conflict) and V(claim_lost).
+  returned: failure
+  type: str
+  sample: claim_lost
 pruned:
   description: The ids of the events whose records were removed.
   returned: O(state=pruned)
@@ -233,7 +292,7 @@ def main() -> None:
     try:
         result = change_records(files, LocalHost(), module.params, module.check_mode, tell_syslog)
     except RecordsError as error:
-        module.fail_json(msg=error.message, conflict=error.conflict, record=error.record)
+        module.fail_json(msg=error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
     module.exit_json(**result)
 
 

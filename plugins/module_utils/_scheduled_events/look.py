@@ -13,6 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     selection_arguments,
     shared_arguments,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import mark_own
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
@@ -50,6 +51,8 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     selection = {key: options.get(key) for key in selection_arguments()}
     events = select(document.events, selection, vm_name)
     asked = note_asked(files, host, write=not check_mode)
+    # Claims first: a run that removes its claim has written its record before.
+    claims = Claims(files, host).read_all()
     reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     return {
@@ -66,8 +69,9 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "in_service": in_service,
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": reading.problems + asked.problems,
-        "records_readable": reading.readable,
+        "records_problems": reading.problems + claims.problems + asked.problems,
+        "records_readable": reading.readable and claims.readable,
+        "claims": claims.claims,
     }
 
 

@@ -9,6 +9,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claiming import (
+    UnderClaim,
+    change_claims,
+    check_claim_options,
+    claim_argument,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
@@ -30,7 +37,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
     """The argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
-        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned"]},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released"]},
         "event_id": {"type": "str"},
         "expected_revision": {"type": "int"},
         "event": {"type": "dict"},
@@ -41,12 +48,19 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "vm_id": {"type": "str"},
         "vm_name": {"type": "str"},
         "older_than": {"type": "int", "default": 86400},
+        "claim": claim_argument(),
+        "expired": {"type": "list", "elements": "str", "default": []},
     }
 
 
 def record_required_if() -> list[list[t.Any]]:
     """What record_arguments cannot say by itself."""
-    return [["state", "present", ["event_id"]], ["state", "absent", ["event_id"]]]
+    return [
+        ["state", "present", ["event_id"]],
+        ["state", "absent", ["event_id"]],
+        ["state", "claimed", ["event_id", "claim"]],
+        ["state", "released", ["claim"]],
+    ]
 
 
 def change_records(
@@ -57,7 +71,10 @@ def change_records(
     tell: t.Callable[[str], None],
 ) -> dict[str, t.Any]:
     """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
-    records = Records(files, host)
+    check_claim_options(options)
+    records, claims = Records(files, host), Claims(files, host)
+    if options["state"] in ("claimed", "released"):
+        return change_claims(claims, options, check_mode)
     if options["state"] == "pruned":
         pruned = records.prune(options["older_than"], check_mode)
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
@@ -68,10 +85,18 @@ def change_records(
     if options["state"] == "absent":
         written = records.remove(event_id, options["expected_revision"], check_mode)
     else:
-        written = records.write(event_id, _step(options), options["expected_revision"], check_mode)
+        written = _write(records, UnderClaim(claims, options.get("claim"), event_id), options, check_mode)
     if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
         tell(log_line(event_id, written.after))
     return _result(written, event_id)
+
+
+def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
+    """Under a claim, the record is written between two looks at it: whoever removed it in between has not seen the record."""
+    claim.begin(check_mode)
+    written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode)
+    claim.end(check_mode)
+    return written
 
 
 def _step(options: t.Mapping[str, t.Any]) -> Step:

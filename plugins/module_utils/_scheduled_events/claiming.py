@@ -1,0 +1,99 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the module maintenance_record does about claims, without the module: options in, result out."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import (
+    KINDS,
+    ClaimLost,
+    checked_run,
+    checked_seconds,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
+
+
+def claim_argument() -> dict[str, t.Any]:
+    """The argument spec of the option claim."""
+    return {
+        "type": "dict",
+        "options": {
+            "run": {"type": "str", "required": True},
+            "seconds": {"type": "float", "default": 180.0},
+            "kind": {"type": "str", "default": "events", "choices": list(KINDS)},
+            "who": {"type": "str", "default": ""},
+            "groups": {"type": "dict", "default": {}},
+        },
+    }
+
+
+def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """Make, renew or withdraw the claims of a run."""
+    claim = options.get("claim") or {}
+    run, event_id = checked_run(claim.get("run")), options.get("event_id")
+    before = claims.own(run)
+    if check_mode:
+        after = [name for name in before if options["state"] != "released"]
+    elif options["state"] == "released":
+        claims.withdraw(run, event_id or None)
+        after = claims.own(run)
+    else:
+        _claim(claims, options, claim)
+        after = claims.own(run)
+    return {
+        "changed": before != after,
+        "record": None,
+        "conflict": False,
+        "claims": after,
+        "diff": {"before": {"claims": before}, "after": {"claims": after}} if before != after else {"before": {}, "after": {}},
+    }
+
+
+def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> None:
+    # What has expired goes first: the reading after this must not find it any more.
+    for name in options.get("expired") or []:
+        claims.remove_expired(name)
+    claims.make(
+        claim["run"],
+        options["event_id"],
+        claim.get("seconds") or 180.0,
+        claim.get("kind") or "events",
+        claim.get("who") or "",
+        claim.get("groups") or {},
+    )
+
+
+class UnderClaim:
+    """A write that counts only while the run's own claim stands: renewed before, looked at once more after."""
+
+    def __init__(self, claims: Claims, claim: t.Mapping[str, t.Any] | None, event_id: str) -> None:
+        self._claims = claims
+        self._claim = claim or None
+        self._event_id = event_id
+        if self._claim is not None:
+            checked_run(self._claim.get("run"))
+            self._seconds = checked_seconds(self._claim.get("seconds") or 180.0)
+
+    def begin(self, check_mode: bool) -> None:
+        """Renew the claim; ClaimLost when it is gone."""
+        if self._claim is not None and not check_mode:
+            self._claims.renew(self._claim["run"], self._event_id, self._seconds)
+
+    def end(self, check_mode: bool) -> None:
+        """The write is out. Has the claim been removed before everybody could see it, then nothing may be done on it."""
+        if self._claim is None or check_mode:
+            return
+        if not self._claims.stands(self._claim["run"], self._event_id):
+            raise ClaimLost(self._claim["run"], self._event_id, self._claims.files.where)
+
+
+def check_claim_options(options: t.Mapping[str, t.Any]) -> None:
+    """What the argument spec cannot say by itself."""
+    if options["state"] in ("claimed", "released") and not options.get("claim"):
+        raise RecordsError("state is {}, and claim, which says for which run, is missing.".format(options["state"]))
