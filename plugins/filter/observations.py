@@ -22,6 +22,7 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "look": None,
         "methods": list(about.get("methods") or []),
         "could_not_approve": _not_approved(variables.get("approve_result")),
+        "acknowledged": _acknowledged(variables.get("__respond_notes"), before),
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
         "last_look": before.get("look") or before.get("last_look"),
@@ -44,6 +45,17 @@ def _not_approved(result: t.Any) -> list[str]:
     if not isinstance(result, Mapping) or result.get("state") == "approved":
         return []
     return [str(event_id) for event_id in result.get("event_ids") or []]
+
+
+def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
+    """Events for which this VM has said in this run, before the last look at it, that it is claimed."""
+    found = [str(event_id) for event_id in before.get("acknowledged") or []]
+    results = notes.get("results") if isinstance(notes, Mapping) else None
+    for result in results or []:
+        step = result.get("__respond_step") or {}
+        if step.get("act") == "claim" and not result.get("failed") and not result.get("unreachable") and "claims" in result:
+            found.append(str(step.get("event_id")).lower())
+    return sorted(set(found))
 
 
 def observations(

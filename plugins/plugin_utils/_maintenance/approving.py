@@ -1,39 +1,64 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who approves what. One POST for each approver, for all its events."""
+"""Which events are approved now, and from which VM. One request per approver for all its events.
+
+First it is noted on every VM of the event that it is about to be approved. Only a plan that sees this note on all of them
+gives the approval: from the note on nobody puts back a drain, and everybody counts these VMs as out, so that a request
+that was slow, or of a run that died, finds the VMs as they were when it was decided.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import gates
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, gates
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now, fresh
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
 
-def decide(cases: Iterable[Case], settings: Settings) -> list[dict[str, Any]]:
-    """Steps for all approvals that may be given now. Parts that must be checked once more before get the intent to verify."""
-    posts: dict[tuple[str, bool], list[Case]] = {}
+def ready(cases: Iterable[Case], settings: Settings) -> dict[str, list[Host]]:
+    """Events that may be approved now, each with its approvers. Parts that must be checked once more before get the intent to verify."""
+    found: dict[str, list[Host]] = {}
     for case in cases:
         if not case.ours or not case.listed or case.started or case.approved or not case.hit or case.blockers or case.full:
             continue
         if case.decision.approve != "now" and not _all_drained(case, settings):
             continue
         approvers = _approvers(case, again=False)
-        again = not approvers
-        if again:
+        if not approvers:
             # Everybody failed. It is tried again, but not at once, and a person is told what else there is.
             approvers = _approvers(case, again=True)
             case.waits_for = f"no VM that lists it could approve it; Azure's own command can: {gates.acknowledge(case)}"
         if approvers:
-            case.approver = approvers[0].name
-        for host in approvers:
+            found[case.key] = approvers
+    return found
+
+
+def steps(cases: Iterable[Case], approvers: dict[str, list[Host]], settings: Settings) -> list[dict[str, Any]]:
+    """The requests for what is ready, claimed, and noted on all its VMs."""
+    posts: dict[tuple[str, bool], list[Case]] = {}
+    for case in cases:
+        if case.key not in approvers or not all(part.may_act for part in case.parts if part.ok and not part.over):
+            continue
+        if settings.run.id and not _noted(case):
+            continue
+        again = any(case.key in host.could_not_approve for host in approvers[case.key])
+        case.approver = approvers[case.key][0].name
+        for host in approvers[case.key]:
             posts.setdefault((host.name, again), []).append(case)
-    return [_step(host, found, again) for (host, again), found in posts.items()]
+    return [_step(host, found, again, settings) for (host, again), found in posts.items()]
+
+
+def _noted(case: Case) -> bool:
+    """Whether all VMs of the event carry the note that it is about to be approved; where it is missing it is written now."""
+    parts = [part for part in case.parts if part.ok and not part.over]
+    for part in parts:
+        part.intends = part.record is None or part.record.approving_at is None
+    return not any(part.intends for part in parts)
 
 
 def _all_drained(case: Case, settings: Settings) -> bool:
@@ -65,7 +90,7 @@ def _approvers(case: Case, *, again: bool) -> list[Host]:
     return hit[:1]
 
 
-def _step(host: str, cases: list[Case], again: bool) -> dict[str, Any]:
+def _step(host: str, cases: list[Case], again: bool, settings: Settings) -> dict[str, Any]:
     ids = [case.event.event_id for case in cases]
     names = list(dict.fromkeys(name for case in cases for name in case.event.resources))
     rules = sorted({case.decision.name for case in cases})
@@ -75,6 +100,7 @@ def _step(host: str, cases: list[Case], again: bool) -> dict[str, Any]:
         "event_id": ids[0],
         "event_ids": ids,
         "approve_for": names,
+        "claim": claiming.token(settings),
         "reason": f"rule {', '.join(rules)}: " + ("drained, verified" if cases[0].decision.drain else "approved without a drain"),
         "continues": again,
     }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ class Group:
     limit: int
     said: str
     """The limit as it was given."""
+
+    @property
+    def hash(self) -> str:
+        """Stands in every claim: runs that declare other members must not count on each other."""
+        return hashlib.sha256("\n".join(sorted(self.members)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def rule(self) -> str:

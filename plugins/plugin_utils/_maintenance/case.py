@@ -37,6 +37,10 @@ class Part:
     """Whether another event keeps the VM out of service."""
     failed: str | None = None
     """Why it was mishandled."""
+    may_act: bool = True
+    """Whether this run has claimed what it must have claimed for this VM's next act (claiming.py)."""
+    intends: bool = False
+    """Whether it is to be noted now that the event is about to be approved."""
 
     @property
     def look_now(self) -> float:
@@ -98,6 +102,8 @@ class Case:
     beyond_capacity: bool = False
     """Whether it drains at its deadline although there is no room."""
     approver: str | None = None
+    claimed: str | None = None
+    """Which other run is at work on its VMs (claiming.py)."""
     waits_for: str | None = None
     """What its approval waits for, where nothing blocks it."""
 
@@ -120,6 +126,16 @@ class Case:
     def approved(self) -> bool:
         """Whether anybody of us approved it."""
         return self.approved_at is not None
+
+    @property
+    def intended(self) -> bool:
+        """Whether anybody of us was about to approve it: the request may have been sent, or be on its way still."""
+        return any(part.record is not None and part.record.approving_at is not None and part.record.outcome is None for part in self.parts)
+
+    @property
+    def coming(self) -> bool:
+        """Whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
+        return self.started or self.approved or self.intended
 
 
 def open_case(seen: Seen, directory: Directory, policy: Policy, settings: Settings, now: float) -> Case:

@@ -16,7 +16,7 @@ SHORTEST = 10.0
 
 def must_drain(case: Case, settings: Settings) -> bool:
     """Whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
-    if case.started or case.approved:
+    if case.coming:
         return True
     left = latest(case, settings)
     return left is not None and left <= 0
@@ -29,7 +29,7 @@ def latest(case: Case, settings: Settings) -> float | None:
 
 def too_near_to_undo(case: Case, settings: Settings) -> bool:
     """Whether there is no time to put back and drain again before the event begins, as far as one can know."""
-    if case.started or case.approved:
+    if case.coming:
         return True
     return case.left is not None and case.left < settings.undo_seconds + settings.drain_seconds
 
@@ -45,7 +45,7 @@ class Due:
 
 def drain_due(case: Case, settings: Settings, now: float) -> Due:
     """Whether a drain may begin now."""
-    if case.started or case.approved:
+    if case.coming:
         return Due(True)
     decision = case.decision
     if must_drain(case, settings):

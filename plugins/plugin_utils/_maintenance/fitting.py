@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, due, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
@@ -59,17 +60,22 @@ class Rooms:
     """Members that are out now, before anything of this plan starts."""
     stuck: dict[str, str] = field(default_factory=dict)
     """Those of them that no event's end brings back."""
+    claimed: dict[str, str] = field(default_factory=dict)
+    """Members that another run is about to take out, or may be."""
+    disputed: dict[Group, str] = field(default_factory=dict)
+    """Groups of which another run declares other members, and who that is."""
 
 
-def arrange(cases: Sequence[Case], hosts: Iterable[Host], settings: Settings, now: float) -> Rooms:
+def arrange(cases: Sequence[Case], hosts: Iterable[Host], board: Board, settings: Settings, now: float) -> Rooms:
     """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
     if not settings.capacity:
         return Rooms()
     rooms = _open(settings.capacity, cases, hosts)
-    taken, stuck = Tally(rooms.of, rooms.out), Tally(rooms.of, rooms.stuck)
+    _see_claims(rooms, board)
+    taken, stuck = Tally(rooms.of, {**rooms.claimed, **rooms.out}), Tally(rooms.of, rooms.stuck)
     wanting = [case for case in cases if case.ours and _needs(rooms, case) and (_begins(case) or _approves(case) or _beyond(case))]
     for case in sorted(wanting, key=lambda one: _turn(one, settings, now)):
-        _serve(rooms, case, taken, stuck, settings)
+        _serve(rooms, case, taken, stuck, board)
     return rooms
 
 
@@ -119,6 +125,17 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
     return Rooms(groups, of, missing, short, {**out, **stuck}, stuck)
 
 
+def _see_claims(rooms: Rooms, board: Board) -> None:
+    """Everybody's claims count, those also whose time limit has passed: their run may be only slow, until they are removed."""
+    for name, claims in board.others.items():
+        if name in rooms.of:
+            rooms.claimed[name] = f"claimed by {claims[0].words}"
+        for claim in claims:
+            for group in rooms.groups:
+                if claim.groups.get(group.name, group.hash) != group.hash:
+                    rooms.disputed.setdefault(group, claim.words)
+
+
 def _why_recorded(host: Host) -> str | None:
     records = host.look.records.values() if host.look else ()
     return next((f"{record.phase} for {record.event.event_id}" for record in records if is_out(record)), None)
@@ -136,12 +153,14 @@ def _why_hit(case: Case) -> str | None:
     """Why all VMs of an event are out, whatever the record of each says."""
     if case.started and (case.decision.drain or case.approved):
         return f"hit by {case.event.event_id}, which has started"
-    return f"{case.event.event_id} was approved" if case.approved else None
+    if case.approved:
+        return f"{case.event.event_id} was approved"
+    return f"{case.event.event_id} is being approved" if case.intended else None
 
 
 def is_out(record: Record) -> bool:
     """Recorded as out: from the beginning of a drain, or an approval, until recovered; and whatever is still changed."""
-    return record.phase in OUT_PHASES or record.needs_undo
+    return record.phase in OUT_PHASES or record.needs_undo or (record.approving_at is not None and record.phase != "recovered")
 
 
 # --- Who wants to go out -------------------------------------------------------------------------------------------------
@@ -192,8 +211,10 @@ def _turn(case: Case, settings: Settings, now: float) -> tuple[bool, bool, float
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, settings: Settings) -> None:
+def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, board: Board) -> None:
+    settings = board.settings
     names = _needs(rooms, case)
+    _unsure(rooms, case, taken, settings)
     begins = _begins(case)
     full = _full(rooms, names, taken, total=_beyond(case) and not begins)
     event_id = case.event.event_id
@@ -209,9 +230,31 @@ def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, settings: Setti
         # Only what has a chance once the events under way are over may keep others waiting.
         if _full(rooms, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
-        _hold(case, full, settings)
+        _hold(case, full, board)
     else:
         case.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+
+
+def _unsure(rooms: Rooms, case: Case, taken: Tally, settings: Settings) -> None:
+    """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
+
+    Whether the drain has acted nobody can say, so it counts as out; but it must not begin now. It is put back first.
+    """
+    if _goes_anyway(case, settings) or case.coming:
+        return
+    for part in case.hit:
+        if part.intent == "drain" and part.phase == "draining" and _only_found(part):
+            group = _full(rooms, _of_one(rooms, part), taken, total=True)
+            if group is not None:
+                part.intent, part.hold = "undo", f"capacity group {group.name!r} has no room"
+
+
+def _only_found(part: Part) -> bool:
+    return part.record is not None and all(method.state in ("found", "undone") for method in part.record.methods)
+
+
+def _of_one(rooms: Rooms, part: Part) -> list[str]:
+    return [part.host.name] if part.host.name in rooms.of else []
 
 
 def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
@@ -220,7 +263,7 @@ def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Gro
         wanted = _of(rooms, names, group)
         more = any(name not in rooms.out for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        if (more or total) and (together > group.limit or group in rooms.short):
+        if (more or total) and (together > group.limit or group in rooms.short or group in rooms.disputed):
             return group
     return None
 
@@ -236,6 +279,8 @@ def _words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally) -> st
             f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
             " knows how many are out; run it for all members"
         )
+    if group in rooms.disputed:
+        return f"capacity group {group.name!r} is held: {rooms.disputed[group]} declares other members for it; give all runs the same list"
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     own = _of(rooms, names, group)
     if len(own) > group.limit:
@@ -249,8 +294,11 @@ def _some(names: Sequence[str], count: int) -> str:
     return ", ".join(names[:SHOWN]) + (f" and {count - SHOWN} more" if count > SHOWN else "")
 
 
-def _hold(case: Case, group: Group, settings: Settings) -> None:
+def _hold(case: Case, group: Group, board: Board) -> None:
     """Its VMs do not begin. What was begun goes on: it is out already."""
+    settings = board.settings
+    # Two runs that gave way to each other must not come back at the same moment.
+    check = claiming.pause(settings, board.now) if board.others else ROOM_CHECK
     left = due.latest(case, settings)
     comes = case.decision.hold_at_deadline == "let_it_come" and case.decision.drain
     case.waits_for = f"waits for room in capacity group {group.name!r}"
@@ -266,4 +314,4 @@ def _hold(case: Case, group: Group, settings: Settings) -> None:
         # Who is out changes from look to look; what is written to the record does not.
         part.hold = part.hold or f"capacity group {group.name!r} has no room"
         part.reason = case.full
-        part.wait = ROOM_CHECK if left is None or left <= 0 else min(ROOM_CHECK, left)
+        part.wait = check if left is None or left <= 0 else min(check, left)

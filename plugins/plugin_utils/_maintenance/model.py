@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
 
-__all__ = ["EVENT_KEYS", "PHASES", "Event", "Host", "Identity", "Look", "Method", "Record"]
+__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class Record:
     rule: Mapping[str, Any]
     deadline: float | None
     verified_at: float | None
+    approving_at: float | None
+    """When somebody was about to approve it: from then on it may begin any moment."""
     approved_at: float | None
     started_at: float | None
     missing_since: float | None
@@ -121,6 +123,26 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A run that is at work on a VM for an event. The time limit is by that VM's clock."""
+
+    name: str
+    run: str
+    digest: str
+    event_id: str | None
+    kind: str
+    who: str | None
+    groups: Mapping[str, str]
+    limit: float | None
+    expired: bool
+
+    @property
+    def words(self) -> str:
+        """Who it is, for people."""
+        return f"run {self.run}" + (f" of {self.who}" if self.who else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """One good look at a VM."""
 
@@ -138,6 +160,7 @@ class Look:
     in_service_why: str | None
     records: Mapping[str, Record]
     problems: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +177,8 @@ class Host:
     reached_before: bool = False
     last_look: Look | None = None
     could_not_approve: tuple[str, ...] = field(default=())
+    acknowledged: tuple[str, ...] = ()
+    """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
 
     @property
     def ok(self) -> bool:

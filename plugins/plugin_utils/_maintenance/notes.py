@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import going_on, instants
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, going_on, instants
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now, recovery_overdue
@@ -19,7 +19,7 @@ def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
     if not part.ok:
         return None
     if part.record is None:
-        return _first(case, part)
+        return _first(case, part, settings)
     changes: dict[str, Any] = {}
     stamp: list[str] = []
     if part.over:
@@ -29,23 +29,26 @@ def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
     event = None
     if part.listed and _differs(case, part.record):
         event = case.event.for_record()
+    if part.intends:
+        stamp.append("approving_at")
     if not changes and not stamp and event is None:
         return None
-    return _step(case, part, changes, stamp, event)
+    return _step(case, part, changes, stamp, event, settings)
 
 
-def _first(case: Case, part: Part) -> dict[str, Any] | None:
+def _first(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
     if not part.named:
         return None
     stamp = ["started_at"] if case.started else []
+    stamp += ["approving_at"] if part.intends else []
     if part.listed:
-        return _step(case, part, {"phase": "noticed"}, stamp, case.event.for_record())
-    if part.intent != "drain":
+        return _step(case, part, {"phase": "noticed"}, stamp, case.event.for_record(), settings)
+    if part.intent != "drain" and not part.intends:
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = case.seen.listed_by[0].name if case.seen.listed_by else "another VM"
     changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
-    return _step(case, part, changes, stamp, case.event.for_record())
+    return _step(case, part, changes, stamp, case.event.for_record(), settings)
 
 
 def _differs(case: Case, record: Record) -> bool:
@@ -126,7 +129,9 @@ def _target(case: Case, part: Part, phase: str) -> tuple[str | None, str | None]
     return None, None
 
 
-def _step(case: Case, part: Part, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None) -> dict[str, Any]:
+def _step(
+    case: Case, part: Part, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings
+) -> dict[str, Any]:
     record = part.record
     step = {
         "host": part.host.name,
@@ -135,6 +140,8 @@ def _step(case: Case, part: Part, changes: dict[str, Any], stamp: list[str], eve
         "changes": changes,
         "stamp": stamp,
         "event": event,
+        # Others rely on this note: it must not come from a run that has lost its claim.
+        "claim": claiming.token(settings) if part.intends else None,
         "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
         "continues": False,
     }

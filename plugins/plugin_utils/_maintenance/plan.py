@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
     approving,
+    claiming,
     due,
     fitting,
     gates,
@@ -51,9 +53,9 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     directory = Directory(hosts)
     rules = policies.load(policy)
     cases = [open_case(seen, directory, rules, chosen, moment) for seen in collect(hosts)]
-    approvals, rooms = decide(cases, hosts, chosen, moment)
+    decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
-    steps = _steps(cases, hosts, approvals, phases, chosen, moment)
+    steps = _steps(cases, hosts, decided, phases, chosen, moment)
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
     return {
@@ -69,29 +71,42 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         ],
         "hosts": _hosts(hosts),
         "summary": _summary(hosts, directory, cases, chosen, moment),
-        "capacity": fitting.shown(rooms),
+        "capacity": fitting.shown(decided.rooms),
+        "claims": claiming.shown(hosts, chosen),
         "involved": _involved(cases, hosts, steps, chosen),
         "counts": _counts(phases, steps),
         "fingerprint": _fingerprint(hosts, steps),
     }
 
 
-def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float) -> tuple[list[dict[str, Any]], fitting.Rooms]:
-    """Fill in what every part does; the approvals come back as steps, and with them who is out."""
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What came of all parts together."""
+
+    claims: list[dict[str, Any]]
+    approvals: list[dict[str, Any]]
+    rooms: fitting.Rooms
+
+
+def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float) -> Decided:
+    """Fill in what every part does; claims and approvals come back as steps, and with them who is out."""
     for case in cases:
         case.blockers = gates.blockers(case, settings, now)
         case.hold = gates.lasting(case, settings, now)
         parts.decide(case, settings, now)
-    rooms = fitting.arrange(cases, hosts, settings, now)
+    board = claiming.read(hosts, settings, now)
+    rooms = fitting.arrange(cases, hosts, board, settings, now)
     undoing.arrange(cases, settings)
-    return approving.decide(cases, settings), rooms
+    approvers = approving.ready(cases, settings)
+    claiming.arrange(board, cases, approvers, hosts)
+    return Decided(board.steps, approving.steps(cases, approvers, settings), rooms)
 
 
 def _steps(
-    cases: list[Case], hosts: list[Host], approvals: list[dict[str, Any]], phases: dict[str, str], settings: Settings, now: float
+    cases: list[Case], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float
 ) -> list[dict[str, Any]]:
-    """Records first, approvals before what takes longer, people last: telling them delays nothing."""
-    written, acts, tells = [], [], []
+    """Claims and records first, approvals before what takes longer, people last: telling them delays nothing."""
+    written, acts, tells = list(decided.claims), [], []
     orders = _orders(hosts)
     for case in cases:
         if not case.ours:
@@ -100,7 +115,7 @@ def _steps(
             noted = notes.note(case, part, settings)
             if noted:
                 written.append(noted)
-            act = _act(case, part, settings, now)
+            act = _act(case, part, settings, now) if part.may_act else None
             if act and act["act"] == "drain":
                 act["rule"]["order"] = _order(part, orders)
                 if case.beyond_capacity or (part.holds_changes and fitting.beyond_by_record(part)):
@@ -109,7 +124,7 @@ def _steps(
                 acts.append(act)
         if settings.tell:
             tells += telling.steps(case, phases[case.key])
-    return written + approvals + acts + tells + _forget(hosts)
+    return written + decided.approvals + acts + tells + _forget(hosts)
 
 
 def _orders(hosts: list[Host]) -> dict[str, int]:
@@ -131,6 +146,7 @@ def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, An
         "host": part.host.name,
         "act": part.intent,
         "event_id": record.event.event_id if record else case.event.event_id,
+        "claim": claiming.token(settings),
         "reason": part.reason or f"{case.event.event_type} {case.event.event_id}",
     }
     if part.intent in ("drain", "verify"):

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import (
     PHASES,
+    Claim,
     Event,
     Host,
     Identity,
@@ -64,6 +65,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
         reached_before=bool(plain.flag(given.get("reached_before"))),
         last_look=last_look,
         could_not_approve=tuple(item.lower() for item in plain.texts(given.get("could_not_approve"))),
+        acknowledged=tuple(item.strip().lower() for item in plain.texts(given.get("acknowledged"))),
     )
 
 
@@ -107,6 +109,7 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             in_service_why=plain.text(value.get("in_service_why")),
             records=records,
             problems=tuple(problems),
+            claims=tuple(claim for item in plain.items(value.get("claims")) if (claim := _claim(item))),
         ),
         None,
     )
@@ -176,12 +179,31 @@ def read_record(value: Any) -> Record | None:
         rule=plain.plain(plain.mapping(given.get("rule"))),
         deadline=time("deadline"),
         verified_at=time("verified_at"),
+        approving_at=time("approving_at"),
         approved_at=time("approved_at"),
         started_at=time("started_at"),
         missing_since=time("missing_since"),
         told=tuple(plain.texts(given.get("told"))),
         outcome=plain.text(given.get("outcome")),
         methods=tuple(_method(item) for item in plain.items(given.get("methods"))),
+    )
+
+
+def _claim(value: Any) -> Claim | None:
+    given = plain.mapping(value)
+    name, run = plain.text(given.get("name")), plain.text(given.get("run"))
+    if name is None or run is None:
+        return None
+    return Claim(
+        name=name,
+        run=run,
+        digest=plain.text(given.get("digest")) or "",
+        event_id=plain.text(given.get("event_id")),
+        kind=plain.text(given.get("kind")) or "events",
+        who=plain.text(given.get("who")),
+        groups={str(key): str(found) for key, found in plain.mapping(given.get("groups")).items()},
+        limit=instants.parse(given.get("limit")),
+        expired=plain.flag(given.get("expired")) is True,
     )
 
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import KINDS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import load as load_groups
@@ -19,8 +21,21 @@ CLOCK_TOLERANCE = 60.0
 LONG_NOTICE = 3600.0
 
 
+# A run's id becomes part of a file name on the VMs.
+RUN_ID = re.compile(r"[a-z0-9]{4,32}")
+
+
 class SettingsError(ValueError):
     """A setting that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run that will take the steps. Without an id nothing is claimed: then the plan is only looked at."""
+
+    id: str = ""
+    who: str = ""
+    kind: str = "events"
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,10 @@ class Settings:
     """Act on these events only (lower case); all when empty."""
     capacity: tuple[Group, ...] = ()
     """Groups of which only so many VMs may be out at once."""
+    run: Run = Run()
+    """Who will take the steps, for the claims."""
+    claim_seconds: float = 180.0
+    """Time limit of each step under a claim: longer than a turn takes, short enough to wait for after a crash."""
 
 
 CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
@@ -73,7 +92,7 @@ def load(value: Any) -> Settings:
         if name not in known:
             raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
         if given is not None:
-            result[name] = _groups(given) if name == "capacity" else _checked(name, given, known[name])
+            result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
     return Settings(**result)
 
 
@@ -101,6 +120,18 @@ def _groups(given: Any) -> tuple[Group, ...]:
         return load_groups(given)
     except CapacityError as error:
         raise SettingsError(str(error)) from error
+
+
+def _run(given: Any) -> Run:
+    source = plain.mapping(given)
+    found, kind = plain.text(source.get("id")) or "", plain.text(source.get("kind")) or "events"
+    unknown = sorted(set(source) - {"id", "who", "kind"})
+    if not isinstance(given, Mapping) or unknown or kind not in KINDS or (found and not RUN_ID.fullmatch(found)):
+        raise SettingsError(f"setting run must be a dictionary with id (4 to 32 small letters and digits), who, and kind ({' or '.join(KINDS)}), not {given!r}")
+    return Run(found, plain.text(source.get("who")) or "", kind)
+
+
+SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "run": _run}
 
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:

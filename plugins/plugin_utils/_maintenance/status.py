@@ -32,8 +32,8 @@ def status(plan: Any, form: str = "text", event_id: str | None = None) -> Any:
             return {"events": events, "steps": [step for step in found["steps"] if step["event_id"].lower() == event_id.strip().lower()]}
         return explain(events[0], found) if events else [f"No VM lists event {event_id} or has a record of it."]
     if form == "json":
-        return {key: found[key] for key in ("events", "steps", "summary", "capacity", "failed", "wait", "done")}
-    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"])
+        return {key: found[key] for key in ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "done")}
+    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + claim_lines(found["claims"])
     return lines + summary_lines(found["summary"]) + failed_lines(found["failed"])
 
 
@@ -94,6 +94,20 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
         for group in groups
         if group["out"]
     ]
+
+
+def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
+    """Which other runs are at work, and where."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for claim in claims:
+        if not claim["ours"]:
+            found.setdefault((claim["run"], claim["who"], claim["event_id"], claim["kind"], claim["expired"]), []).append(claim["host"])
+    lines = []
+    for (run, who, event_id, kind, expired), hosts in found.items():
+        what = "an upgrade" if kind == "upgrade" else f"event {event_id or 'not known'}"
+        late = "; its time limit has passed, so the next run takes over" if expired else ""
+        lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {_names(hosts)}{late}.")
+    return lines
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:

@@ -41,7 +41,7 @@ def decide(cases: Sequence[Case], hosts: Iterable[Host], steps: Sequence[dict[st
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
-    done = not steps and not alive and not silent
+    done = all(step["act"] == "release" for step in steps) and not alive and not silent
     if any(not step["continues"] for step in steps):
         return Waiting(done, 0.0, "there are steps to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))

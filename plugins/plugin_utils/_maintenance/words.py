@@ -37,7 +37,7 @@ def phase(case: Case) -> str:
         return "drained"
     if any(part.holds_changes or part.phase == "draining" for part in parts):
         return "draining"
-    if case.hold or any(part.hold for part in parts) or "held" in phases:
+    if case.hold or case.claimed or any(part.hold for part in parts) or "held" in phases:
         return "held"
     return "noticed"
 
@@ -50,7 +50,7 @@ def reason(case: Case, word: str) -> str | None:
     parts = case.parts
     found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
     if case.listed and not case.started and not case.approved:
-        found += [case.hold, case.full, *case.blockers, *[part.hold for part in parts], case.waits_for]
+        found += [case.hold, case.claimed, case.full, *case.blockers, *[part.hold for part in parts], case.waits_for]
     found += [part.reason for part in parts]
     return next((words for words in found if words), None)
 

@@ -1,0 +1,194 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several runs at once: who may act on which VM (design: several runs at once).
+
+A run claims all readable VMs of an event, or none, and acts only in a plan that is made from looks taken after all of
+these claims were acknowledged. Nobody passes another's claim. So of two runs that want the same VM, or the last room of a
+group, at least one sees the other before it acts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Claim, Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+LIVE_ACTS = ("drain", "verify", "undo")
+# A run that gave way tries again after a random part of this.
+PAUSE = 15.0
+
+
+@dataclass(slots=True)
+class Board:
+    """All claims that were seen."""
+
+    settings: Settings
+    now: float
+    others: dict[str, list[Claim]] = field(default_factory=dict)
+    own: dict[str, dict[str, Claim]] = field(default_factory=dict)
+    kept: set[tuple[str, str]] = field(default_factory=set)
+    """Own claims that something needs: host and digest."""
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+
+def read(hosts: Iterable[Host], settings: Settings, now: float) -> Board:
+    """Whose claims are where. Who only looks on counts no claim whose time limit has passed."""
+    board = Board(settings, now)
+    for host in hosts:
+        for claim in host.look.claims if host.look else ():
+            if settings.run.id and claim.run == settings.run.id:
+                board.own.setdefault(host.name, {})[claim.digest] = claim
+            elif settings.run.id or not claim.expired:
+                board.others.setdefault(host.name, []).append(claim)
+    return board
+
+
+def arrange(board: Board, cases: Sequence[Case], approving: dict[str, list[Host]], hosts: Iterable[Host]) -> None:
+    """Let no part act, and no event be approved, that this run has not claimed; what is missing is claimed."""
+    for case in cases:
+        if case.ours:
+            _whole_event(board, case, approving)
+            for part in case.parts:
+                if part.over and part.intent == "recover":
+                    _one_vm(board, case, part)
+    if board.settings.run.id:
+        for host in hosts:
+            _tidy(board, host)
+
+
+def token(settings: Settings) -> dict[str, Any] | None:
+    """What an act carries, so that it is done under the claim."""
+    return {"run": settings.run.id, "seconds": settings.claim_seconds} if settings.run.id else None
+
+
+def pause(settings: Settings, now: float) -> float:
+    """A random part of the pause, in seconds; the same for the same run and time, so that a plan stays a function of its input."""
+    seed = hashlib.sha256(f"{settings.run.id} {now:.3f}".encode()).digest()
+    return round(1.0 + (PAUSE - 1.0) * int.from_bytes(seed[:4], "big") / 2**32, 3)
+
+
+def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> None:
+    """Draining, putting a failed drain back, and approving need all VMs of the event that can be read."""
+    live = [part for part in case.parts if part.ok and not part.over]
+    acting = [part for part in live if part.intent in LIVE_ACTS]
+    approvers = approving.get(case.key)
+    if not acting and approvers is None:
+        return
+    wanted = {part.host.name: part.host for part in live}
+    wanted.update({host.name: host for host in approvers or ()})
+    other = _other(board, wanted)
+    if other is None:
+        for part in live:
+            part.may_act = part.may_act and _claimed(board, case, wanted.values(), add=part is live[0])
+        return
+    case.claimed = other
+    approving.pop(case.key, None)
+    for part in acting:
+        _give_way(board, part, other)
+
+
+def _one_vm(board: Board, case: Case, part: Part) -> None:
+    """To put back what an event left, its VM is enough: the others may be gone for good."""
+    other = _other(board, {part.host.name: part.host})
+    if other is None:
+        part.may_act = _claimed(board, case, [part.host], add=True)
+    else:
+        case.claimed = other
+        _give_way(board, part, other)
+
+
+def _other(board: Board, wanted: dict[str, Host]) -> str | None:
+    """Who else is at work there. A claim whose time limit has passed keeps nobody from claiming: it is removed with that."""
+    for name in wanted:
+        for claim in board.others.get(name, ()):
+            if not claim.expired:
+                what = f" for {claim.event_id}" if claim.event_id else ""
+                return f"{claim.words} is at work on {name}{what}"
+    return None
+
+
+def _give_way(board: Board, part: Part, words: str) -> None:
+    part.intent = "stay" if part.holds_changes else "none"
+    part.reason = words
+    part.wait = pause(board.settings, board.now)
+
+
+def _claimed(board: Board, case: Case, hosts: Iterable[Host], *, add: bool) -> bool:
+    """Whether all of them are this run's, and were so before they were looked at. What is missing is claimed."""
+    if not board.settings.run.id:
+        return True
+    digest = event_digest(case.key)
+    complete = True
+    for host in hosts:
+        board.kept.add((host.name, digest))
+        expired = [claim.name for claim in board.others.get(host.name, ())]
+        if digest in board.own.get(host.name, {}) and case.key in host.acknowledged and not expired:
+            continue
+        complete = False
+        if add:
+            board.steps.append(_claim_step(board, case, host, expired))
+    return complete
+
+
+def _claim_step(board: Board, case: Case, host: Host, expired: list[str]) -> dict[str, Any]:
+    run = board.settings.run
+    groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
+    return {
+        "host": host.name,
+        "act": "claim",
+        "event_id": case.event.event_id,
+        "claim": {"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
+        "expired": expired,
+        "reason": f"it is claimed for {case.event.event_id}",
+        "continues": False,
+    }
+
+
+def _tidy(board: Board, host: Host) -> None:
+    """What this run needs no more, and what runs have left whose time is over."""
+    going = {step["host"] for step in board.steps if step["act"] == "claim"}
+    expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
+    unneeded = [claim for digest, claim in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
+    if expired and not unneeded:
+        board.steps.append(_release(board, host, "", expired))
+    for claim in unneeded:
+        board.steps.append(_release(board, host, claim.event_id or "", expired))
+        expired = []
+
+
+def _release(board: Board, host: Host, event_id: str, expired: list[str]) -> dict[str, Any]:
+    return {
+        "host": host.name,
+        "act": "release",
+        "event_id": event_id,
+        "claim": {"run": board.settings.run.id},
+        "expired": expired,
+        "reason": "the time limit of a claim has passed" if expired else "nothing is done here for now",
+        # Removing a dead run's claim makes room; giving back one's own is no reason to look again.
+        "continues": not expired,
+    }
+
+
+def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
+    """The claims as the plan returns them."""
+    return [
+        {
+            "host": host.name,
+            "run": claim.run,
+            "who": claim.who,
+            "event_id": claim.event_id,
+            "kind": claim.kind,
+            "limit": claim.limit,
+            "expired": claim.expired,
+            "ours": claim.run == settings.run.id,
+        }
+        for host in hosts
+        for claim in (host.look.claims if host.look else ())
+    ]
