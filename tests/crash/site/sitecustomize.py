@@ -12,12 +12,19 @@ import os
 import cutting
 
 if "CUT_FOLDER" in os.environ:
-    _link, _request = os.link, http.client.HTTPConnection.request
+    _link, _rename, _request = os.link, os.rename, http.client.HTTPConnection.request
 
     def link(source, target, **more):  # type: ignore[no-untyped-def]
         cutting.point("module", "before a record is written")
         _link(source, target, **more)
         cutting.point("module", "after a record is written")
+
+    def rename(source, target, **more):  # type: ignore[no-untyped-def]
+        if not os.path.basename(source).startswith("claim-"):
+            return _rename(source, target, **more)
+        cutting.point("module", "before a claim is renewed")
+        _rename(source, target, **more)
+        cutting.point("module", "after a claim is renewed")
 
     def request(self, method, url, body=None, **more):  # type: ignore[no-untyped-def]
         if method != "POST":
@@ -28,4 +35,4 @@ if "CUT_FOLDER" in os.environ:
             file.write("posted\n")
         cutting.point("module", "after a POST")
 
-    os.link, http.client.HTTPConnection.request = link, request  # type: ignore[method-assign]
+    os.link, os.rename, http.client.HTTPConnection.request = link, rename, request  # type: ignore[method-assign]
