@@ -76,15 +76,17 @@ def _release(act: Act) -> None:
 
 
 def _approve(act: Act) -> str | None:
-    """roles/approve: the document is read once more, then one POST for all events that are still scheduled."""
+    """roles/approve: the intention under the claim, the document once more, one POST for what is still scheduled."""
     step = act.step
+    for event_id in step["event_ids"]:
+        act.write(event_id=event_id, stamp=["approving_at"])
     events = act.replay.perform(("document", act.vm))
     numbers = tuple(act.event(event_id) for event_id in step["event_ids"] if events[act.event(event_id)] == "scheduled")
     if numbers:
         act.replay.perform(("post", act.vm, numbers))
     for event_id in step["event_ids"]:
         if act.event(event_id) in numbers:
-            act.write(event_id=event_id, changes={"phase": "approved"}, stamp=["approved_at"])
+            act.write(event_id=event_id, changes={"phase": "approved"}, stamp=["approved_at"], claim=None)
     return None
 
 
@@ -134,6 +136,7 @@ def _undo(act: Act) -> None:
         act.write(changes={**phase, "undone": True})
         return
     method = left[-1]
+    act.write()  # go on only while the VM is claimed for this run
     if method["before"].get("web.service") == "active" and not act.serves():
         act.replay.perform(("start", act.vm, act.event(act.step["event_id"])))
     act.write(changes={**phase, "undone": True}, method={"id": method["id"], "state": "undone", "error": None})

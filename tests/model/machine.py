@@ -11,6 +11,7 @@ beginning for each of its steps, with the results that it got before; where thes
 from __future__ import annotations
 
 import hashlib
+import types
 from typing import Any
 
 from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
@@ -39,6 +40,7 @@ class Replay:
         self.clock = clock
         self.contents = contents
         self.clock_is_a_step = clock_is_a_step
+        identifiers.replay = self
 
     def perform(self, step: Step) -> Any:
         """The result of this step, or the end of the replay."""
@@ -53,10 +55,25 @@ class Replay:
         return result
 
     def identifier(self) -> str:
-        """Instead of uuid4: another one for each act, call and course of events, and the same when replayed."""
+        """Instead of uuid4: another one for each run, act, revision it began with, and call; the same when replayed."""
         self._identifiers += 1
-        course = f"{self._seed} {self._identifiers} {self._results[: self._place]}"
-        return hashlib.sha256(course.encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self._seed} {self._identifiers}".encode()).hexdigest()[:32]
+
+
+class Identifiers:
+    """In place of the module uuid, in everything that writes files."""
+
+    def __init__(self) -> None:
+        self.replay: Replay | None = None
+
+    def uuid4(self) -> types.SimpleNamespace:
+        """What looks like a UUID."""
+        if self.replay is None:
+            raise AssertionError("nobody is writing")
+        return types.SimpleNamespace(hex=self.replay.identifier())
+
+
+identifiers = Identifiers()
 
 
 class ModelFiles:

@@ -16,11 +16,13 @@ import types
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import (
+    claims,
     record_format,
     record_reading,
     record_steps,
     records,
 )
+from ansible_collections.maintenance.azure.tests.model.machine import identifiers
 
 decode = functools.lru_cache(maxsize=200_000)(record_format.decode)
 
@@ -39,5 +41,6 @@ def copied(value: Any) -> Any:
 
 def patches() -> list[tuple[Any, str, Any]]:
     """What to replace, for monkeypatch.setattr."""
-    copying = types.SimpleNamespace(deepcopy=copied)
-    return [(records, "encode", encode), (records, "decode", decode), (record_reading, "decode", decode), (record_steps, "copy", copying)]
+    copying: Any = types.SimpleNamespace(deepcopy=copied)
+    found = [(records, "encode", encode), (records, "decode", decode), (record_reading, "decode", decode), (record_steps, "copy", copying)]
+    return found + [(module, "uuid", identifiers) for module in (records, record_reading, claims)]

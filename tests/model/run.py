@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, STAR
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay
 
 Node = tuple[Any, ...]
+Said = frozenset[tuple[int, str]]
 SETTINGS = {
     "pass_interval": 0,
     "drain_seconds": 1500,
@@ -51,7 +52,7 @@ class Run:
         self._list_numbers: dict[str, int] = {}
         self._planned: dict[Any, int] = {}
         self._looks: dict[Any, dict[str, Any]] = {}
-        self.first = self._number(("look", (frozenset(), misses), (None,) * case.machines))
+        self.first = self._number(("look", (frozenset(), frozenset(), misses), (None,) * case.machines))
 
     def _number(self, node: Node) -> int:
         found = self._numbers.get(node)
@@ -83,7 +84,7 @@ class Run:
     # --- Looks ------------------------------------------------------------------------------------------------------
 
     def _look_steps(self, node: Node) -> tuple[Step, ...]:
-        _kind, (_failed, misses), looks = node
+        _kind, (_failed, _acknowledged, misses), looks = node
         open_ones = [vm for vm in self.order if not isinstance(looks[vm], str) and (looks[vm] is None or looks[vm][0] == "part")]
         steps: list[Step] = []
         for vm in open_ones if self.case.any_order else open_ones[:1]:
@@ -112,7 +113,7 @@ class Run:
         return self._observation(vm, events, now, claims, reading, serves)
 
     def _looked(self, node: Node, step: Step, result: Any) -> Node:
-        _kind, (failed, misses), looks = node
+        _kind, (failed, acknowledged, misses), looks = node
         vm = step[1]
         new: Any
         if step[0] == "miss":
@@ -130,8 +131,8 @@ class Run:
                 pass
         looks = (*looks[:vm], new, *looks[vm + 1 :])
         if any(one is None or one[0] == "part" for one in looks):
-            return "look", (failed, misses), looks
-        return self._next("act", (failed, misses), self._plan(looks, failed), 0)
+            return "look", (failed, acknowledged, misses), looks
+        return self._next("act", (failed, acknowledged, misses), self._plan(looks, failed, acknowledged), 0)
 
     def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
         """What a look at one VM returns when nothing changes meanwhile."""
@@ -179,11 +180,11 @@ class Run:
 
     # --- The plan ---------------------------------------------------------------------------------------------------
 
-    def _plan(self, looks: tuple[Any, ...], failed: frozenset[tuple[int, str]]) -> int:
-        key = (looks, failed)
+    def _plan(self, looks: tuple[Any, ...], failed: Said, acknowledged: Said) -> int:
+        key = (looks, failed, acknowledged)
         found = self._planned.get(key)
         if found is None:
-            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(looks)], failed)
+            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(looks)], failed, acknowledged)
         return found
 
     def _given(self, vm: int, one: Any) -> dict[str, Any] | None:
@@ -191,7 +192,7 @@ class Run:
             return None
         return self._looks[one[1]] if one[0] == "read" else self._whole(vm, one[1])
 
-    def _make_plan(self, looks: list[dict[str, Any] | None], failed: frozenset[tuple[int, str]]) -> int:
+    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
         observations = [
             {
                 "host": f"vm{vm + 1}",
@@ -201,6 +202,7 @@ class Run:
                 "methods": ["service"],
                 "reached_before": True,
                 "could_not_approve": [one for place, one in failed if place == vm],
+                "acknowledged": [one.lower() for place, one in acknowledged if place == vm],
             }
             for vm, look in enumerate(looks)
         ]
@@ -246,16 +248,18 @@ class Run:
         raise AssertionError("an act that is complete has no next step")
 
     def _acted(self, node: Node, result: Any) -> Node:
-        _kind, (failed, misses), number, place, results = node
+        _kind, (failed, acknowledged, misses), number, place, results = node
         try:
             outcome = self._replay(node, (*results, result))
         except Pause:
-            return "act", (failed, misses), number, place, (*results, result)
+            return "act", node[1], number, place, (*results, result)
         given = self._lists[number][place]
         if given["act"] == "approve":
             ids = {(given["vm"], one) for one in given["step"]["event_ids"]}
             failed = failed | ids if outcome == "failed" else failed - ids
-        return self._next("act", (failed, misses), number, place + 1)
+        elif given["act"] == "claim" and outcome != "failed":
+            acknowledged = acknowledged | {(given["vm"], given["step"]["event_id"])}
+        return self._next("act", (failed, acknowledged, misses), number, place + 1)
 
 
 class _Still:
