@@ -10,6 +10,7 @@ survivor's fair end is tried from every shared state.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,17 +72,17 @@ class Explorer:
             found = self._applied[key] = (self._number(state), state.clock, result)
         return found
 
-    def explore(self, first: State | None = None, keep_trace: bool = False) -> Found:
-        """Depth first, from the beginning to wherever it leads."""
+    def explore(self, first: State | None = None, *, depth_first: bool = False) -> Found:
+        """Everything. Depth first, what breaks a rule is mostly found early; breadth first, by one of the shortest ways."""
         found = Found()
         start = self._pack(self._number(first or begin(self.case)), [run.first for run in self.runs])
         seen: dict[int, int] = {start: -1}
-        stack = [start]
+        waiting = deque([start])
         present = start
         try:
-            while stack:
-                present = stack.pop()
-                self._expand(present, seen, stack, found)
+            while waiting:
+                present = waiting.pop() if depth_first else waiting.popleft()
+                self._expand(present, seen, waiting, found)
                 if len(seen) > self.most:
                     raise TooMany(f"{self.case.name}: more than {self.most} states")
         except BrokenRule as broken:
@@ -96,7 +97,7 @@ class Explorer:
             packed = packed << SHIFT | node
         return packed
 
-    def _expand(self, present: int, seen: dict[int, int], stack: list[int], found: Found) -> None:
+    def _expand(self, present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
         shared = present >> SHIFT * len(self.runs)
         if self._grown(shared):
             found.cut += 1
@@ -111,14 +112,14 @@ class Explorer:
                 found.steps += 1
                 if packed not in seen:
                     seen[packed] = present
-                    stack.append(packed)
+                    waiting.append(packed)
         for step in self._around(shared):
             after, _clock, _result = self._apply(shared, step)
             packed = present & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
             found.steps += 1
             if packed not in seen:
                 seen[packed] = present
-                stack.append(packed)
+                waiting.append(packed)
 
     def _around(self, shared: int) -> list[Step]:
         found = self._surroundings.get(shared)
