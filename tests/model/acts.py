@@ -72,7 +72,7 @@ def _claim(act: Act) -> None:
 
 
 def _release(act: Act) -> None:
-    act.write(state="released")
+    act.write(state="released", expired=act.step.get("expired") or [])
 
 
 def _approve(act: Act) -> str | None:
