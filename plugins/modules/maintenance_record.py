@@ -34,7 +34,8 @@ options:
       - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
         V(held) of which nothing is left to undo and whose event is gone.
       - V(claimed) claims the VM for the run in O(claim) and one event, or gives the claim that this run has a new time limit.
-      - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all.
+      - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all. With an empty
+        O(event_id) only what O(expired) names is removed.
     type: str
     choices: [present, absent, pruned, claimed, released]
     default: present
@@ -128,7 +129,7 @@ options:
         default: {}
   expired:
     description:
-      - With O(state=claimed), the files of claims to remove first, as RV(maintenance.azure.maintenance_info#module:claims)
+      - With O(state=claimed) or O(state=released), the files of claims to remove first, as RV(maintenance.azure.maintenance_info#module:claims)
         names them. One whose time limit has not passed is left, and so is one that was renewed since.
     type: list
     elements: str

@@ -41,7 +41,10 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
     if check_mode:
         after = [name for name in before if options["state"] != "released"]
     elif options["state"] == "released":
-        claims.withdraw(run, event_id or None)
+        _remove(claims, options)
+        # Without an event all claims of the run; an empty one says that only what has expired is to go.
+        if event_id is None or event_id.strip():
+            claims.withdraw(run, event_id)
         after = claims.own(run)
     else:
         _claim(claims, options, claim)
@@ -57,8 +60,7 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
 
 def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> None:
     # What has expired goes first: the reading after this must not find it any more.
-    for name in options.get("expired") or []:
-        claims.remove_expired(name)
+    _remove(claims, options)
     claims.make(
         claim["run"],
         options["event_id"],
@@ -67,6 +69,11 @@ def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str,
         claim.get("who") or "",
         claim.get("groups") or {},
     )
+
+
+def _remove(claims: Claims, options: t.Mapping[str, t.Any]) -> None:
+    for name in options.get("expired") or []:
+        claims.remove_expired(name)
 
 
 class UnderClaim:

@@ -124,7 +124,8 @@ class Records(RecordsReader):
         """Whether our revision counts.
 
         A writer that slept for long may have taken a revision's name that was used and removed in the meantime. Then
-        there is a higher revision that does not build on ours, or a lower one on which ours does not build.
+        there is a higher revision that does not build on ours, or a lower one on which ours does not build. Below one on
+        which ours builds nothing counts: whoever linked it since was not the highest, and knows it or was killed before.
         """
         one, mine = stem(event_id_of(record)), record["revision"]
         names = self._list()
@@ -139,8 +140,8 @@ class Records(RecordsReader):
                 continue
             if revision > mine and record[LINEAGE][-1] not in lineage:
                 return False
-            if mine - LINEAGE_LENGTH < revision < mine and lineage[-1] not in record[LINEAGE]:
-                return False
+            if mine - LINEAGE_LENGTH < revision < mine:
+                return lineage[-1] in record[LINEAGE]
         return True
 
     def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:

@@ -113,7 +113,11 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
             of.setdefault(member, []).append(group)
     hosts = {host.name: host for host in observed if host.name in of}
     missing = frozenset(of.keys() - hosts.keys())
-    out = {name: why for name, host in hosts.items() if (why := _why_recorded(host))}
+    out: dict[str, str] = {}
+    for case in cases:
+        for part in case.parts:
+            if part.host.name in of and part.ok and _is_out(part):
+                out.setdefault(part.host.name, f"{part.phase} for {case.event.event_id}")
     for case in cases:
         why = _why_hit(case)
         for part in case.hit if why else ():
@@ -136,9 +140,9 @@ def _see_claims(rooms: Rooms, board: Board) -> None:
                     rooms.disputed.setdefault(group, claim.words)
 
 
-def _why_recorded(host: Host) -> str | None:
-    records = host.look.records.values() if host.look else ()
-    return next((f"{record.phase} for {record.event.event_id}" for record in records if is_out(record)), None)
+def _is_out(part: Part) -> bool:
+    """A VM that approves for others writes that down as well, and goes on serving: what it names counts, and what is changed."""
+    return part.record is not None and (part.record.needs_undo or (part.named and is_out(part.record)))
 
 
 def _why_stuck(host: Host | None) -> str | None:

@@ -221,6 +221,14 @@ def test_the_module_removes_what_has_expired_and_claims(claims, host):
     assert change(claims, state="released", event_id=None, claim={"run": MINE})["changed"] is False
 
 
+def test_the_module_removes_what_has_expired_and_keeps_its_own(claims, host):
+    dead = claims.make(THEIRS, "another", 10)
+    host.pass_time(11)
+    own = claims.make(MINE, EVENT, 10)
+    change(claims, state="released", event_id="", claim={"run": MINE}, expired=[dead])
+    assert names(claims) == [own]
+
+
 def test_a_name_that_is_no_claim_is_never_removed(claims):
     change(claims, changes={"phase": "noticed"})
     before = names(claims)

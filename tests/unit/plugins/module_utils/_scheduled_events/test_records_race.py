@@ -133,6 +133,27 @@ def test_a_writer_that_slept_does_not_win_and_knows_it(tmp_path, first, others):
     assert quick.read(EVENT) == merged
 
 
+def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(tmp_path):
+    """Its revision lies below the present one, and nobody will ever take it back."""
+    where = str(tmp_path / "records")
+    quick = Records(LocalFiles(where), FakeHost())
+    quick.write(EVENT, step())
+
+    class Killed(SlowFiles):
+        def link(self, old, new):
+            super().link(old, new)
+            raise KeyboardInterrupt
+
+    slow = Records(Killed(where), FakeHost())
+    slow.files.meanwhile = lambda: [quick.write(EVENT, step(changes={"attempts": number})) for number in (1, 2)]
+    with pytest.raises(KeyboardInterrupt):
+        slow.write(EVENT, step(changes={"reason": "slow"}))
+    assert len(os.listdir(where)) == 2
+    assert quick.write(EVENT, step(changes={"attempts": 3})).changed
+    assert (quick.read(EVENT)["attempts"], quick.read(EVENT)["reason"]) == (3, None)
+    assert len(os.listdir(where)) == 1
+
+
 def test_a_writer_that_slept_over_a_removal_does_not_bring_the_record_back(tmp_path):
     where = str(tmp_path / "records")
     quick = Records(LocalFiles(where), FakeHost())

@@ -339,3 +339,11 @@ def test_a_vm_is_not_kept_out_for_what_is_held() -> None:
     over = record("gone", old, outcome="completed", missing_since=at(-30))
     found = held(vm("vm1", [two], [over]), vm("vm2", [two]), vm("vm3"))
     assert acts(found) == ["recover vm1 E0"]
+
+
+def test_who_only_approved_for_others_serves_and_does_not_count_as_out() -> None:
+    noted = {**record("noticed", event("E1", ()), ago=5), "methods": [], "approving_at": at(-5)}
+    asked = vm("vm2", [E1, E2], [noted])
+    found = held(vm("vm1", [E1, E2], [record("drained", E1)], in_service=False), asked, vm("vm3", [E1, E2]))
+    assert "drain vm2 E2" not in acts(found)
+    assert sorted(found["capacity"][0]["out"]) == ["vm1"]

@@ -1,0 +1,169 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The search: every state that two runs, Azure and the clock can reach, each looked at once.
+
+A run that is dead needs no step of its own. That it is never given another step is one of the interleavings, and the
+survivor's fair end is tried from every shared state.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, State, Step, begin
+from ansible_collections.maintenance.azure.tests.model.run import Run
+
+SHIFT = 24
+MASK = (1 << SHIFT) - 1
+
+
+@dataclass
+class Found:
+    """What a search has seen."""
+
+    states: int = 0
+    steps: int = 0
+    shared: int = 0
+    cut: int = 0
+    ends: int = 0
+    posts: int = 0
+    broken: str | None = None
+    trace: list[str] = field(default_factory=list)
+
+
+class TooMany(Exception):
+    """More states than allowed: the bounds of the case are too wide, or something grows for ever."""
+
+
+class Explorer:
+    """All interleavings of one case."""
+
+    def __init__(self, case: Case, most: int = 20_000_000, runs: int = 2) -> None:
+        self.case = case
+        self.most = most
+        self.contents = Contents()
+        self.fleet = Fleet(case, self.contents)
+        self.runs = [
+            Run(case, self.contents, f"run{place + 1}", backwards=bool(place % 2), misses=case.misses if place == 1 else ()) for place in range(runs)
+        ]
+        self.states: list[State] = []
+        self._numbers: dict[State, int] = {}
+        self._applied: dict[tuple[int, Step], tuple[int, int, Any]] = {}
+        self._surroundings: dict[int, list[Step]] = {}
+        self._too_long: dict[int, bool] = {}
+
+    def _number(self, state: State) -> int:
+        found = self._numbers.get(state)
+        if found is None:
+            found = self._numbers[state] = len(self.states)
+            self.states.append(state)
+        return found
+
+    def _apply(self, shared: int, step: Step) -> tuple[int, int, Any]:
+        """The state after it, the clock, and the result."""
+        key = (shared, step)
+        found = self._applied.get(key)
+        if found is None:
+            state, result = self.fleet.apply(self.states[shared], step)
+            found = self._applied[key] = (self._number(state), state.clock, result)
+        return found
+
+    def explore(self, first: State | None = None, *, depth_first: bool = False) -> Found:
+        """Everything. Depth first, what breaks a rule is mostly found early; breadth first, by one of the shortest ways."""
+        found = Found()
+        start = self._pack(self._number(first or begin(self.case)), [run.first for run in self.runs])
+        seen: dict[int, int] = {start: -1}
+        waiting = deque([start])
+        present = start
+        try:
+            while waiting:
+                present = waiting.pop() if depth_first else waiting.popleft()
+                self._expand(present, seen, waiting, found)
+                if len(seen) > self.most:
+                    raise TooMany(f"{self.case.name}: more than {self.most} states")
+        except BrokenRule as broken:
+            found.broken = str(broken)
+            found.trace = self._trace(present, seen)
+        found.states, found.shared, found.posts = len(seen), len(self.states), self.fleet.posts
+        return found
+
+    def _pack(self, shared: int, nodes: list[int]) -> int:
+        packed = shared
+        for node in nodes:
+            packed = packed << SHIFT | node
+        return packed
+
+    def _expand(self, present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
+        shared = present >> SHIFT * len(self.runs)
+        if self._grown(shared):
+            found.cut += 1
+            return
+        for place, run in enumerate(self.runs):
+            shift = SHIFT * (len(self.runs) - 1 - place)
+            node = present >> shift & MASK
+            for choice, step in enumerate(run.steps(node)):
+                after, clock, result = self._apply(shared, step)
+                new = run.after(node, choice, clock, result)
+                packed = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
+                found.steps += 1
+                if packed not in seen:
+                    seen[packed] = present
+                    waiting.append(packed)
+        for step in self._around(shared):
+            after, _clock, _result = self._apply(shared, step)
+            packed = present & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
+            found.steps += 1
+            if packed not in seen:
+                seen[packed] = present
+                waiting.append(packed)
+
+    def _around(self, shared: int) -> list[Step]:
+        found = self._surroundings.get(shared)
+        if found is None:
+            found = self._surroundings[shared] = self.fleet.surroundings(self.states[shared])
+        return found
+
+    def _grown(self, shared: int) -> bool:
+        found = self._too_long.get(shared)
+        if found is None:
+            revisions = [int(name.split(".")[-2]) for files in self.states[shared].files for name, _content in files if name.startswith("event-")]
+            found = self._too_long[shared] = max(revisions, default=0) > self.case.revisions
+        return found
+
+    # --- How it came to it ------------------------------------------------------------------------------------------
+
+    def _trace(self, present: int, seen: dict[int, int]) -> list[str]:
+        path = [present]
+        while seen[path[-1]] >= 0:
+            path.append(seen[path[-1]])
+        path.reverse()
+        lines = [self._between(one, two) for one, two in zip(path, path[1:])]
+        # The step that broke the rule has no state after it.
+        shared = present >> SHIFT * len(self.runs)
+        for place, run in enumerate(self.runs):
+            node = present >> SHIFT * (len(self.runs) - 1 - place) & MASK
+            for step in run.steps(node):
+                try:
+                    self.fleet.apply(self.states[shared], step)
+                except BrokenRule:
+                    lines.append(f"run{place + 1} {_said(step)}")
+        return lines
+
+    def _between(self, one: int, two: int) -> str:
+        runs = len(self.runs)
+        for place, run in enumerate(self.runs):
+            shift = SHIFT * (runs - 1 - place)
+            node, new = one >> shift & MASK, two >> shift & MASK
+            for choice, step in enumerate(run.steps(node)):
+                after, clock, result = self._apply(one >> SHIFT * runs, step)
+                if after == two >> SHIFT * runs and run.after(node, choice, clock, result) == new and (node != new or after != one >> SHIFT * runs):
+                    return f"run{place + 1} {_said(step)}"
+        return "time or Azure: " + next((_said(step) for step in self._around(one >> SHIFT * runs) if self._apply(one >> SHIFT * runs, step)[0] == two >> SHIFT * runs), "?")
+
+
+def _said(step: Step) -> str:
+    return " ".join(str(word + 1 if place == 1 and isinstance(word, int) else word) for place, word in enumerate(step))

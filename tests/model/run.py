@@ -1,0 +1,297 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One run: look at every VM, plan, act, again. What it does next depends on what it has learned since its turn began, on nothing else.
+
+A run stands at a node: the looks of its turn so far, or its acts and the results of the present one. Nodes have numbers, and
+each is computed once, however many interleavings lead to it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as plans
+from ansible_collections.maintenance.azure.tests.model import fleet
+from ansible_collections.maintenance.azure.tests.model.acts import ORDER, Act
+from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, START, Case, Contents, Step
+from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay
+
+Node = tuple[Any, ...]
+Said = frozenset[tuple[int, str]]
+SETTINGS = {
+    "pass_interval": 0,
+    "drain_seconds": 1500,
+    "undo_seconds": 30,
+    "has_health": True,
+    "gone_seconds": 0,
+    "tell": False,
+}
+
+
+class Run:
+    """One controller, and everything it may ever do."""
+
+    def __init__(self, case: Case, contents: Contents, identifier: str, *, backwards: bool = False, misses: tuple[int, ...] = ()) -> None:
+        self.case = case
+        self.contents = contents
+        self.identifier = identifier
+        self.order = list(range(case.machines))[:: -1 if backwards else 1]
+        self.numbers = {event_id(place): place for place in range(len(case.events))}
+        group = {"name": "all", "members": [f"vm{vm + 1}" for vm in range(case.machines)], "max_unavailable": case.limit}
+        self.settings = {**SETTINGS, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
+        self.nodes: list[Node] = []
+        self._numbers: dict[Node, int] = {}
+        self._steps: dict[int, tuple[Step, ...]] = {}
+        self._after: dict[tuple[int, int, Any], int] = {}
+        self._lists: list[list[dict[str, Any]]] = []
+        self._list_numbers: dict[str, int] = {}
+        self._planned: dict[Any, int] = {}
+        self._looks: dict[Any, dict[str, Any]] = {}
+        self.first = self._number(("look", (frozenset(), frozenset(), misses), (None,) * case.machines))
+
+    def _number(self, node: Node) -> int:
+        found = self._numbers.get(node)
+        if found is None:
+            found = self._numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+        return found
+
+    # --- What comes next --------------------------------------------------------------------------------------------
+
+    def steps(self, number: int) -> tuple[Step, ...]:
+        """The steps from which this run takes its next, whichever comes first."""
+        found = self._steps.get(number)
+        if found is None:
+            node = self.nodes[number]
+            found = self._steps[number] = self._look_steps(node) if node[0] == "look" else (self._act(node),)
+        return found
+
+    def after(self, number: int, choice: int, clock: int, result: Any) -> int:
+        """The node after one of these steps."""
+        key = (number, choice, (clock, result))
+        found = self._after.get(key)
+        if found is None:
+            node = self.nodes[number]
+            after = self._looked(node, self.steps(number)[choice], (clock, result)) if node[0] == "look" else self._acted(node, (clock, result))
+            found = self._after[key] = self._number(after)
+        return found
+
+    # --- Looks ------------------------------------------------------------------------------------------------------
+
+    def _look_steps(self, node: Node) -> tuple[Step, ...]:
+        _kind, (_failed, _acknowledged, misses), looks = node
+        open_ones = [vm for vm in self.order if not isinstance(looks[vm], str) and (looks[vm] is None or looks[vm][0] == "part")]
+        steps: list[Step] = []
+        for vm in open_ones if self.case.any_order else open_ones[:1]:
+            steps.append(self._reading(vm, looks[vm]) if self.case.fine_looks else ("look", vm))
+            if vm in misses and looks[vm] is None:
+                steps.append(("miss", vm))
+        return tuple(steps)
+
+    def _reading(self, vm: int, part: Any) -> Step:
+        """The next step of a look whose file operations count one by one."""
+        try:
+            self._read(vm, part)
+        except Pause as pause:
+            return pause.step
+        raise AssertionError("a look that is complete has no next step")
+
+    def _read(self, vm: int, part: Any) -> dict[str, Any]:
+        """module_utils look(): document, claims, records, health, in this order."""
+        replay = Replay(f"{self.identifier} look {vm}", 0, part[1] if part else (), self.contents, False)
+        files, host = ModelFiles(replay, vm), ModelHost(replay, vm)
+        events = replay.perform(("document", vm))
+        now = replay.clock
+        claims = Claims(files, host).read_all()
+        reading = Records(files, host).read_all(f"vm-{vm}")
+        serves = replay.perform(("check", vm))
+        return self._observation(vm, events, now, claims, reading, serves)
+
+    def _looked(self, node: Node, step: Step, result: Any) -> Node:
+        _kind, (failed, acknowledged, misses), looks = node
+        vm = step[1]
+        new: Any
+        if step[0] == "miss":
+            misses, new = tuple(one for one in misses if one != vm), "missed"
+        elif step[0] == "look":
+            new = ("whole", result[1])
+        else:
+            new = ("part", (*(looks[vm][1] if looks[vm] else ()), result))
+            try:
+                found = self._read(vm, new)
+                key = json.dumps(found, sort_keys=True)
+                self._looks[key] = found
+                new = ("read", key)
+            except Pause:
+                pass
+        looks = (*looks[:vm], new, *looks[vm + 1 :])
+        if any(one is None or one[0] == "part" for one in looks):
+            return "look", (failed, acknowledged, misses), looks
+        return self._next("act", (failed, acknowledged, misses), self._plan(looks, failed, acknowledged), 0)
+
+    def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
+        """What a look at one VM returns when nothing changes meanwhile."""
+        found = self._looks.get((vm, seen))
+        if found is None:
+            files, serves, events, clock = seen
+            still = _Still(dict(files), self.contents)
+            replay = Replay("", clock, (), self.contents, False)
+            claims = Claims(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
+            reading = Records(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
+            found = self._looks[(vm, seen)] = self._observation(vm, events, clock, claims, reading, serves)
+        return found
+
+    def _observation(self, vm: int, events: tuple[str, ...], clock: int, claims: Any, reading: Any, serves: bool) -> dict[str, Any]:
+        problems = claims.problems + reading.problems
+        return {
+            "vm_name": f"vm{vm + 1}",
+            "document_incarnation": 1,
+            "events": [self.listed(place) for place, status in enumerate(events) if status != "over"],
+            "identity": {"name": f"vm{vm + 1}", "resource_group": "rg", "subscription_id": "s", "vm_id": f"vm-{vm}"},
+            "boot_id": f"boot-{vm}",
+            "now": moment(clock),
+            "enabled_at": moment(-100_000),
+            "in_service": serves,
+            "records": reading.records,
+            "records_problems": problems,
+            "records_readable": reading.readable and claims.readable,
+            "claims": claims.claims,
+            "uptime_seconds": 50_000.0 + clock,
+        }
+
+    def listed(self, place: int) -> dict[str, Any]:
+        """An event as every document has it while it is not over. What is approved starts when the exploration has ended."""
+        return {
+            "event_id": event_id(place),
+            "event_type": "Reboot",
+            "event_status": "Scheduled",
+            "event_source": "Platform",
+            "resource_type": "VirtualMachine",
+            "resources": [f"vm{vm + 1}" for vm in self.case.events[place]],
+            "not_before": moment(NOTICE + place),
+            "description": "",
+            "duration_in_seconds": -1,
+        }
+
+    # --- The plan ---------------------------------------------------------------------------------------------------
+
+    def _plan(self, looks: tuple[Any, ...], failed: Said, acknowledged: Said) -> int:
+        key = (looks, failed, acknowledged)
+        found = self._planned.get(key)
+        if found is None:
+            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(looks)], failed, acknowledged)
+        return found
+
+    def _given(self, vm: int, one: Any) -> dict[str, Any] | None:
+        if one == "missed":
+            return None
+        return self._looks[one[1]] if one[0] == "read" else self._whole(vm, one[1])
+
+    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
+        observations = [
+            {
+                "host": f"vm{vm + 1}",
+                "state": "ok" if look else "unreachable",
+                "error": None if look else "no route",
+                "look": look,
+                "methods": ["service"],
+                "reached_before": True,
+                "could_not_approve": [one for place, one in failed if place == vm],
+                "acknowledged": [one.lower() for place, one in acknowledged if place == vm],
+            }
+            for vm, look in enumerate(looks)
+        ]
+        now = max(look["now"] for look in looks if look)
+        plan = plans.make_plan(observations, policy=self.case.policy, settings=self.settings, now=now)
+        acts = [self._needed(step, looks) for step in plan["steps"] if step["act"] in ORDER]
+        acts.sort(key=lambda act: (ORDER[act["act"]], self.order.index(act["vm"])))
+        text = json.dumps(acts, sort_keys=True)
+        number = self._list_numbers.get(text)
+        if number is None:
+            number = self._list_numbers[text] = len(self._lists)
+            self._lists.append(acts)
+        return number
+
+    def _needed(self, step: dict[str, Any], looks: list[dict[str, Any] | None]) -> dict[str, Any]:
+        """The step without words that change nothing, and the record that goes with it."""
+        vm = int(step["host"][2:]) - 1
+        look = looks[vm] or {}
+        kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "host", "attempt")}
+        record = next((one for one in look.get("records", ()) if one["event"]["event_id"] == step["event_id"]), None)
+        return {"act": step["act"], "vm": vm, "step": kept, "record": record, "clock": looks_clock(look)}
+
+    # --- Acts -------------------------------------------------------------------------------------------------------
+
+    def _next(self, kind: str, carry: Any, number: int, place: int) -> Node:
+        if place < len(self._lists[number]):
+            return kind, carry, number, place, ()
+        return "look", carry, (None,) * self.case.machines
+
+    def _replay(self, node: Node, results: tuple[Any, ...]) -> str | None:
+        _kind, _carry, number, place, _results = node
+        given = self._lists[number][place]
+        record = given["record"] or {}
+        seed = f"{self.identifier} {given['act']} {given['vm']} {given['step']['event_id']} {record.get('revision')}"
+        replay = Replay(seed, given["clock"], results, self.contents, self.case.jumps > 0)
+        return Act(replay, given["vm"], given["step"], record, self.numbers).run()
+
+    def _act(self, node: Node) -> Step:
+        try:
+            self._replay(node, node[4])
+        except Pause as pause:
+            return pause.step
+        raise AssertionError("an act that is complete has no next step")
+
+    def _acted(self, node: Node, result: Any) -> Node:
+        _kind, (failed, acknowledged, misses), number, place, results = node
+        try:
+            outcome = self._replay(node, (*results, result))
+        except Pause:
+            return "act", node[1], number, place, (*results, result)
+        given = self._lists[number][place]
+        if given["act"] == "approve":
+            ids = {(given["vm"], one) for one in given["step"]["event_ids"]}
+            failed = failed | ids if outcome == "failed" else failed - ids
+        elif given["act"] == "claim" and outcome != "failed":
+            acknowledged = acknowledged | {(given["vm"], given["step"]["event_id"])}
+        return self._next("act", (failed, acknowledged, misses), number, place + 1)
+
+
+class _Still:
+    """Files that nobody changes while they are read."""
+
+    where = "the records"
+
+    def __init__(self, files: dict[str, int], contents: Contents) -> None:
+        self._files = files
+        self._contents = contents
+
+    def names(self) -> list[str]:
+        """All names."""
+        return list(self._files)
+
+    def read(self, name: str) -> bytes:
+        """The content."""
+        return self._contents.known[self._files[name]]
+
+
+def event_id(place: int) -> str:
+    """Events are called E1, E2."""
+    return f"E{place + 1}"
+
+
+def moment(clock: int) -> str:
+    """A time as looks have it."""
+    return fleet.utc_text(START + clock)
+
+
+def looks_clock(look: dict[str, Any]) -> int:
+    """The clock that a run last read on this VM."""
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds
+
+    return int((utc_seconds(look.get("now")) or START) - START)
