@@ -133,7 +133,7 @@ def test_the_oracle_sees_what_is_too_many(monkeypatch: pytest.MonkeyPatch) -> No
         search(200, (Phase.generate,))
 
 
-@pytest.mark.parametrize("mutant", ["_why_stuck", "_why_recorded"])
+@pytest.mark.parametrize("mutant", ["_why_stuck", "_is_out"])
 def test_the_oracle_sees_who_was_not_counted(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, mutant, lambda given: None)
     with pytest.raises(AssertionError, match="begin in"):
