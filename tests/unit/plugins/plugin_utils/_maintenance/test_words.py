@@ -83,7 +83,7 @@ def test_one_event_explained() -> None:
 
 
 def test_json_holds_all() -> None:
-    assert set(status(plan(vm("vm1")), "json")) == {"events", "steps", "summary", "capacity", "failed", "wait", "done"}
+    assert set(status(plan(vm("vm1")), "json")) == {"events", "steps", "summary", "capacity", "claims", "failed", "wait", "done"}
 
 
 def test_failures_are_shown() -> None:
