@@ -57,12 +57,16 @@ options:
     type: dict
   changes:
     description:
-      - Keys to set. Known are C(phase), C(reason), C(rule), C(attempts), C(retry_at), C(deadline), C(verified_at),
+      - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(retry_at), C(deadline), C(verified_at),
         C(approved_at), C(started_at), C(missing_since), C(undone), C(told), C(outcome), C(boot_id), C(vm_id) and
         C(vm_name).
       - A new C(phase) is added to the history with the time, and goes to the system log.
         Phases are C(noticed), C(draining), C(drained), C(approved), C(started), C(gone), C(recovering), C(recovered),
         C(failed) and C(held).
+      - A C(decision) is what a person said about the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or
+        V(retire_vm)), C(who), C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of others that still hold.
+        C(why) is needed for V(approve) and V(retire_vm), and C(until) for all but V(release).
+        Playbook C(maintenance.azure.decide) writes them.
     type: dict
   method:
     description:
@@ -218,6 +222,7 @@ record:
     vm_name: web1
     boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
     rule: {name: everything else, drain: true, approve: after_drain}
+    decision: null
     attempts: 1
     retry_at: null
     deadline: "2026-11-21T20:14:00Z"

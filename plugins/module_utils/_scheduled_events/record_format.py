@@ -13,6 +13,10 @@ import re
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_decision import (
+    WrongDecision,
+    checked_decision,
+)
 
 Record = t.Dict[str, t.Any]
 
@@ -112,6 +116,7 @@ def empty_record(event_id: str) -> Record:
         "vm_name": None,
         "boot_id": None,
         "rule": None,
+        "decision": None,
         "attempts": 0,
         "retry_at": None,
         "deadline": None,
@@ -205,6 +210,11 @@ def _complete(data: Record) -> Record:
         raise Unreadable("has another type where true or false, or a list, belongs")
     if record["rule"] is not None and not isinstance(record["rule"], dict):
         raise Unreadable("has a rule that is no object")
+    try:
+        record["decision"] = checked_decision(record["decision"])
+    except WrongDecision as error:
+        # Going on without what a person said would be worse than leaving the VM alone.
+        raise Unreadable(f"has a decision that {error}")
     for key in TEXT_KEYS:
         if record[key] is not None and not isinstance(record[key], str):
             raise Unreadable(f"has no text in {key}")

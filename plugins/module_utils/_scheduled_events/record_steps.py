@@ -11,6 +11,10 @@ import copy
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_decision import (
+    WrongDecision,
+    checked_decision,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     EVENT_KEYS,
     PHASES,
@@ -22,7 +26,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
-CHANGEABLE = TEXT_KEYS + ("phase", "rule", "attempts", "undone", "told")
+CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
 METHOD_KEYS = ("id", "method", "options", "before", "state", "boot_id", "at", "error")
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
 OUTCOMES = ("completed", "cancelled", "unknown")
@@ -133,11 +137,20 @@ def _checked_changes(changes: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
             checked[key] = [str(phase) for phase in value]
         elif key == "rule":
             checked[key] = _object(value, key)
+        elif key == "decision":
+            checked[key] = _decision(value)
         elif key == "outcome" and value not in (None, ""):
             checked[key] = _one_of(value, OUTCOMES, key)
         else:
             checked[key] = None if value in (None, "") else str(value)
     return checked
+
+
+def _decision(value: t.Any) -> dict[str, t.Any] | None:
+    try:
+        return checked_decision(value)
+    except WrongDecision as error:
+        raise RecordsError(f"The decision {error}.")
 
 
 def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:

@@ -38,7 +38,7 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
     assert record["event"]["event_type"] == "Freeze"
     assert "raw" not in record["event"]
     assert set(record) == {
-        *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "attempts"),
+        *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
         *("retry_at", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
         *("told", "outcome", "methods"),
     }
