@@ -93,7 +93,7 @@ def _approvers(case: Case, *, again: bool) -> list[Host]:
 def _step(host: str, cases: list[Case], again: bool, settings: Settings) -> dict[str, Any]:
     ids = [case.event.event_id for case in cases]
     names = list(dict.fromkeys(name for case in cases for name in case.event.resources))
-    rules = sorted({case.decision.name for case in cases})
+    rules = sorted({case.decision.name if case.word else f"rule {case.decision.name}" for case in cases})
     return {
         "host": host,
         "act": "approve",
@@ -101,6 +101,6 @@ def _step(host: str, cases: list[Case], again: bool, settings: Settings) -> dict
         "event_ids": ids,
         "approve_for": names,
         "claim": claiming.token(settings),
-        "reason": f"rule {', '.join(rules)}: " + ("drained, verified" if cases[0].decision.drain else "approved without a drain"),
+        "reason": f"{', '.join(rules)}: " + ("drained, verified" if cases[0].decision.drain else "approved without a drain"),
         "continues": again,
     }

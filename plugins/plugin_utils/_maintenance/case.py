@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import going_on
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event, Host, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, going_on
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event, Host, Record, Word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import Seen, merge, present_versions
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import CLOCK_TOLERANCE, Settings
@@ -86,6 +86,7 @@ class Case:
     event: Event
     named: Named
     decision: Decision
+    """What the policy says, or a person instead."""
     parts: list[Part]
     started: bool
     approved_at: float | None
@@ -93,6 +94,12 @@ class Case:
     """Seconds until NotBefore; nothing where there is no such time."""
     ours: bool
     """Whether this run may act on it (only_events)."""
+    rule: Decision
+    """What the policy says; the records keep it."""
+    word: Word | None = None
+    """What a person said about it, as long as it holds (deciding.py)."""
+    retired: tuple[str, ...] = ()
+    """VMs that it names and for which nobody waits any more."""
     blockers: list[str] = field(default_factory=list)
     """Why it cannot be approved whatever the drains do."""
     hold: str | None = None
@@ -138,28 +145,37 @@ class Case:
         return self.started or self.approved or self.intended
 
 
-def open_case(seen: Seen, directory: Directory, policy: Policy, settings: Settings, now: float) -> Case:
+def open_case(seen: Seen, directory: Directory, policy: Policy, settings: Settings, now: float, word: Word | None = None) -> Case:
     """Put together what is known about an event."""
     event = merge(seen)
     named = directory.resolve(event.resources, seen.scopes)
     hosts = {host.name: host for host in named.hosts}
-    others = [host for host in seen.remembered_by if host.name not in hosts]
-    parts = [_part(seen, host, True, settings) for host in named.hosts] + [_part(seen, host, False, settings) for host in others]
+    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_carries(host, seen.key)]
+    parts = [_part(seen, host, True, settings) for host in named.hosts if host.state != "retired"] + [_part(seen, host, False, settings) for host in others]
     records = [part.record for part in parts if part.record]
     # An event never goes back from Started; a VM whose document lags behind does not undo that.
     started = event.started or any(record.started_at is not None for record in records)
-    decision = strictest(policy.decide(version.values) for version in present_versions(seen))
+    rule = _fixed(strictest(policy.decide(version.values) for version in present_versions(seen)), parts)
     return Case(
         seen=seen,
         event=event,
         named=named,
-        decision=_fixed(decision, parts),
+        decision=deciding.effective(rule, word),
         parts=parts,
         started=started,
         approved_at=max((record.approved_at for record in records if record.approved_at is not None), default=None),
         left=None if started or event.not_before is None else event.not_before - now,
         ours=not settings.only_events or event.key in settings.only_events,
+        rule=rule,
+        word=word,
+        retired=tuple(host.name for host in named.hosts if host.state == "retired"),
     )
+
+
+def _only_carries(host: Host, key: str) -> bool:
+    """A record on a VM that the event does not hit, there only for what a person said."""
+    look = host.look or host.last_look
+    return look is not None and look.records[key].only_carries
 
 
 def _part(seen: Seen, host: Host, named: bool, settings: Settings) -> Part:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import LONG_NOTICE, Settings
 
@@ -31,7 +32,14 @@ def too_near_to_undo(case: Case, settings: Settings) -> bool:
     """Whether there is no time to put back and drain again before the event begins, as far as one can know."""
     if case.coming:
         return True
+    if deciding.says_approve(case.word) and not case.blockers:
+        return True
     return case.left is not None and case.left < settings.undo_seconds + settings.drain_seconds
+
+
+def kept_from_draining(case: Case, settings: Settings) -> bool:
+    """Whether a person said that no drain begins now."""
+    return deciding.keeps_from_draining(case.word, must_drain=must_drain(case, settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,9 @@ class Due:
 
 def drain_due(case: Case, settings: Settings, now: float) -> Due:
     """Whether a drain may begin now."""
+    if case.word is not None and kept_from_draining(case, settings):
+        waits = [seconds for seconds in (latest(case, settings), (case.word.until or now) - now) if seconds is not None and seconds > 0]
+        return Due(False, min(waits, default=None), case.word.words)
     if case.coming:
         return Due(True)
     decision = case.decision

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, due, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, deciding, due, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
@@ -148,6 +148,8 @@ def _is_out(part: Part) -> bool:
 def _why_stuck(host: Host | None) -> str | None:
     if host is None:
         return "not in this run"
+    if host.state == "retired":
+        return None
     if host.look is None:
         return "left alone, so not read" if host.state == "excluded" else "not read"
     return "not in service" if host.look.in_service is False else None
@@ -155,7 +157,7 @@ def _why_stuck(host: Host | None) -> str | None:
 
 def _why_hit(case: Case) -> str | None:
     """Why all VMs of an event are out, whatever the record of each says."""
-    if case.started and (case.decision.drain or case.approved):
+    if case.started and (case.rule.drain or case.approved):
         return f"hit by {case.event.event_id}, which has started"
     if case.approved:
         return f"{case.event.event_id} was approved"
@@ -199,6 +201,11 @@ def _goes_anyway(case: Case, settings: Settings) -> bool:
     return _begins(case) and due.must_drain(case, settings) and case.decision.hold_at_deadline == "drain"
 
 
+def _told_to_go(case: Case) -> bool:
+    """Whether a person said that it is approved, and nothing else holds it: then capacity does not either."""
+    return deciding.says_approve(case.word) and _approves(case)
+
+
 def _under_way(case: Case) -> bool:
     return any(part.record is not None and is_out(part.record) and not part.over for part in case.hit)
 
@@ -209,7 +216,7 @@ def _turn(case: Case, settings: Settings, now: float) -> tuple[bool, bool, float
     if moment is None:
         noticed = [part.record.history[0][1] for part in case.parts if part.record and part.record.history]
         moment = min(noticed, default=now)
-    return not _goes_anyway(case, settings), not _under_way(case), moment, case.key
+    return not (_goes_anyway(case, settings) or _told_to_go(case)), not _under_way(case), moment, case.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
@@ -220,7 +227,7 @@ def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, board: Board) -
     names = _needs(rooms, case)
     _unsure(rooms, case, taken, settings)
     begins = _begins(case)
-    full = _full(rooms, names, taken, total=_beyond(case) and not begins)
+    full = None if _told_to_go(case) else _full(rooms, names, taken, total=_beyond(case) and not begins)
     event_id = case.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")

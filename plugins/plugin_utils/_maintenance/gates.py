@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, due
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
@@ -28,7 +28,11 @@ def blockers(case: Case, settings: Settings, now: float) -> list[str]:
 
 def lasting(case: Case, settings: Settings, now: float) -> str | None:
     """What only a person can lift."""
-    return case.decision.problem or _unmanaged(case, settings, now)
+    return _said(case, settings, now) or case.decision.problem or _unmanaged(case, settings, now)
+
+
+def _said(case: Case, settings: Settings, now: float) -> str | None:
+    return deciding.blocker(case.word)
 
 
 def _policy(case: Case, settings: Settings, now: float) -> str | None:
@@ -41,7 +45,7 @@ def _policy(case: Case, settings: Settings, now: float) -> str | None:
 
 def _unmanaged(case: Case, settings: Settings, now: float) -> str | None:
     names = case.named.unmanaged
-    if not names or settings.unmanaged == "ignore":
+    if not names or settings.unmanaged == "ignore" or deciding.says_approve(case.word):
         return None
     return f"it also names {', '.join(names)}, managed by nobody here; approving would start it there too (unmanaged: wait)"
 
@@ -50,11 +54,12 @@ def _unread(case: Case, settings: Settings, now: float) -> str | None:
     silent = [part.host.name for part in case.hit if not part.ok and not counts_as_drained(case, part)]
     if silent:
         words = f"{', '.join(silent)} could not be read"
-        if not any(part.ok for part in case.hit):
+        if deciding.says_approve(case.word) or not any(part.ok for part in case.hit):
             words += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(case)}"
         return words
     if case.named.unsure:
-        return f"{', '.join(case.named.unsure)} may be a VM that could not be read"
+        words = f"{', '.join(case.named.unsure)} may be a VM that could not be read"
+        return words + (f"; Azure's own command approves it all the same: {acknowledge(case)}" if deciding.says_approve(case.word) else "")
     return None
 
 
@@ -85,7 +90,7 @@ def _methods(case: Case, settings: Settings, now: float) -> str | None:
     return f"{', '.join(without)}: {NO_METHOD}" if without else None
 
 
-APPROVAL_GATES: tuple[Callable[[Case, Settings, float], str | None], ...] = (_policy, _unmanaged, _methods, _unread, _window)
+APPROVAL_GATES: tuple[Callable[[Case, Settings, float], str | None], ...] = (_said, _policy, _unmanaged, _methods, _unread, _window)
 DRAIN_GATES: tuple[Callable[[Case, Part, Settings, float], str | None], ...] = ()
 
 

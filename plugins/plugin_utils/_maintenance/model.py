@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 
-__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record"]
+__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,36 @@ class Method:
     before: Any
 
 
+VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What a person said about an event, or about one VM of it. Times are by the clock of the machine where it was said."""
+
+    action: str
+    who: str
+    why: str | None
+    at: float
+    until: float | None
+    vm: str | None
+
+    def holds(self, now: float) -> bool:
+        """Whether its time is not over."""
+        return self.until is None or now < self.until
+
+    @property
+    def words(self) -> str:
+        """For people. The same as long as it holds, because records keep it as a reason."""
+        until = "" if self.until is None else f" until {_minute(self.until)}"
+        about = f"{self.vm} was " if self.vm else ""
+        return f"{about}{VERBS[self.action]} by {self.who}{until}" + (f": {self.why}" if self.why else "")
+
+
+def _minute(seconds: float) -> str:
+    return "further notice" if seconds == float("inf") else instants.as_datetime(seconds).strftime("%Y-%m-%d %H:%M UTC")
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """What one VM keeps about one event. Times are by that VM's clock."""
@@ -76,6 +107,13 @@ class Record:
     told: tuple[str, ...]
     outcome: str | None
     methods: tuple[Method, ...]
+    said: tuple[Word, ...] = ()
+    """What people said about the event; see deciding.py for which of it counts."""
+
+    @property
+    def only_carries(self) -> bool:
+        """Whether it is there for what a person said about others, and nothing was ever done here."""
+        return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
 
     @property
     def needs_undo(self) -> bool:
@@ -188,4 +226,4 @@ class Host:
     @property
     def unread(self) -> bool:
         """Managed, but not seen in this look."""
-        return self.look is None and self.state != "excluded"
+        return self.look is None and self.state not in ("excluded", "retired")

@@ -143,7 +143,7 @@ def _failed(case: Case, part: Part, settings: Settings) -> None:
         return
     if again.wait > 0:
         part.wait = again.wait
-    elif case.decision.drain and part.host.methods:
+    elif case.decision.drain and part.host.methods and not due.kept_from_draining(case, settings):
         part.intent = "drain"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
     approving,
     claiming,
+    deciding,
     due,
     fitting,
     gates,
@@ -50,9 +51,11 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     chosen = settings_module.load(settings)
     hosts = read_observations(observations, moment)
+    said = deciding.collect(hosts, moment)
+    hosts = deciding.retire(hosts, said)
     directory = Directory(hosts)
     rules = policies.load(policy)
-    cases = [open_case(seen, directory, rules, chosen, moment) for seen in collect(hosts)]
+    cases = [open_case(seen, directory, rules, chosen, moment, said.events.get(seen.key)) for seen in deciding.worth_a_case(collect(hosts), said)]
     decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
     steps = _steps(cases, hosts, decided, phases, chosen, moment)
@@ -70,7 +73,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             if part.failed and case.ours
         ],
         "hosts": _hosts(hosts),
-        "summary": _summary(hosts, directory, cases, chosen, moment),
+        "summary": {**_summary(hosts, directory, cases, chosen, moment), "retired": deciding.retired(said)},
         "capacity": fitting.shown(decided.rooms),
         "claims": claiming.shown(hosts, chosen),
         "involved": _involved(cases, hosts, steps, chosen),
@@ -158,7 +161,7 @@ def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, An
             "act": "drain",
             "event": event,
             "deadline": instants.form(due.deadline(case, part, settings, now, begins=begins)),
-            "rule": case.decision.as_dict(),
+            "rule": case.rule.as_dict(),
             "verify": part.intent == "verify",
             "attempt": _attempt(part),
             "continues": not begins or _under_way(part, settings),
@@ -203,7 +206,7 @@ def _age(case: Case) -> tuple[float, float, str]:
 
 
 def _entry(case: Case, phase: str) -> dict[str, Any]:
-    event, decision = case.event, case.decision
+    event = case.event
     lead = telling.lead(case)
     outcomes = [part.record.outcome for part in case.parts if part.record and part.record.outcome]
     return {
@@ -212,7 +215,9 @@ def _entry(case: Case, phase: str) -> dict[str, Any]:
         "unmanaged": list(case.named.unmanaged),
         "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
         "listed": case.listed,
-        "rule": decision.as_dict(),
+        "rule": case.rule.as_dict(),
+        "decision": deciding.shown(case.word),
+        "retired": list(case.retired),
         "phase": phase,
         "reason": words.reason(case, phase),
         "next": words.upcoming(case, phase),
@@ -289,7 +294,7 @@ def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]],
                 names.update(host.name for host in hosts if host.unread)
     names.update(host.name for host in hosts if wait.may_come_back(host))
     names = fitting.involved(settings, names)
-    return [host.name for host in hosts if host.name in names]
+    return [host.name for host in hosts if host.name in names and host.state != "retired"]
 
 
 def _counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, instants, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import (
     PHASES,
     Claim,
@@ -186,6 +186,7 @@ def read_record(value: Any) -> Record | None:
         told=tuple(plain.texts(given.get("told"))),
         outcome=plain.text(given.get("outcome")),
         methods=tuple(_method(item) for item in plain.items(given.get("methods"))),
+        said=deciding.read_words(given.get("decision")),
     )
 
 

@@ -30,6 +30,14 @@ class Seen:
         """Whether any VM's present document has it."""
         return bool(self.listed_by)
 
+    @property
+    def only_spoken_of(self) -> bool:
+        """Whether nobody lists it, nothing was done for it, and all that remains is what people said about it."""
+        if self.listed_by or len(self.recorded) > len(self.remembered_by):
+            return False
+        looks = [(host.look or host.last_look) for host in self.remembered_by]
+        return all(look is not None and look.records[self.key].only_carries for look in looks)
+
 
 def _form(ok: bool, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """What tells versions apart, cheap: most VMs list an event exactly as the one before did."""

@@ -40,7 +40,8 @@ def status(plan: Any, form: str = "text", event_id: str | None = None) -> Any:
 def event_line(event: Mapping[str, Any]) -> str:
     """Type, by whom, VMs, when, phase, what happens next or why it is held."""
     source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
-    names = _names([*event["hosts"], *[f"{name} (not managed)" for name in event["unmanaged"]]] or event["resources"])
+    others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
+    names = _names([*event["hosts"], *others] or event["resources"])
     words = f"{event['event_type'] or 'unknown type'} {event['event_id']} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
     if event["outcome"]:
         words += f" ({event['outcome']})"
@@ -48,7 +49,13 @@ def event_line(event: Mapping[str, Any]) -> str:
         words += f": {event['reason']}"
     elif event["reason"] and event["reason"] != event["next"]:
         words += f", {event['reason']}"
-    return f"{words}. Next: {event['next']}."
+    return f"{words}{_said(event, words)}. Next: {event['next']}."
+
+
+def _said(event: Mapping[str, Any], words: str) -> str:
+    """What a person said, unless it is the reason that stands there already."""
+    decision = event["decision"]
+    return f", {decision['words']}" if decision and decision["words"] not in words else ""
 
 
 def _when(event: Mapping[str, Any]) -> str:
@@ -77,6 +84,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
         ("failed", "Could not be read: {}. Nothing is concluded about them."),
         ("excluded", "Left alone (respond_exclude): {}."),
+        ("retired", "Retired, so nobody waits for them: {}."),
         ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
         ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
         ("lost", "Out of service without a record that says why: {}."),
@@ -123,6 +131,8 @@ def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
         f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'nobody'}.",
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
+    if event["decision"]:
+        lines.append(f"A person decided: {event['decision']['words']}.")
     if event["unknown"]:
         lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
     for part in event["parts"]:

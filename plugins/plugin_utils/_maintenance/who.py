@@ -41,7 +41,9 @@ class Directory:
             if host.identity.name:
                 self._by_name[host.identity.name].append(host)
             else:
-                self.nameless.append(host)
+                # Nobody waits for a retired VM, so what it may be called keeps nobody waiting.
+                if host.state != "retired":
+                    self.nameless.append(host)
                 self._by_inventory_name[host.name.lower()].append(host)
         self.duplicates = [
             f"{first.name} and {second.name} are the same VM"

@@ -21,7 +21,7 @@ def phase(case: Case) -> str:
     parts = case.parts
     phases = [part.phase for part in parts]
     if not case.hit and not any(phases):
-        return "foreign"
+        return "retired" if case.retired else "foreign"
     if "failed" in phases:
         return "failed"
     over = [part for part in parts if part.over]
@@ -47,6 +47,8 @@ def reason(case: Case, word: str) -> str | None:
     if word == "foreign":
         unsure = case.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
+    if word == "retired":
+        return f"nobody waits for {', '.join(case.retired)} any more"
     parts = case.parts
     found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
     if case.listed and not case.started and not case.approved:
@@ -63,6 +65,8 @@ def upcoming(case: Case, word: str) -> str:
     """What happens next."""
     if word == "foreign":
         return "nothing: it is left alone"
+    if word == "retired":
+        return "nothing"
     if not case.ours:
         return "nothing in this run: it is not in only_events"
     if case.approver:
