@@ -1,0 +1,35 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter decision: what a person says about an event, and which records it is written to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.saying import SayingError, load, say
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+
+
+def decision(observations: Any, said: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Find the event's VMs, and what changes in their records. Without observations it is only checked."""
+    try:
+        if observations is None:
+            load(said, instants.parse(now) or 0.0)
+            return {"event_id": None, "words": None, "writes": []}
+        return say(observations, said, settings=settings, now=now)
+    except (ObservationError, SayingError, SettingsError) as error:
+        raise AnsibleFilterError(f"maintenance.azure.decision: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"decision": decision}
