@@ -210,15 +210,19 @@ def _complete(data: Record) -> Record:
         raise Unreadable("has another type where true or false, or a list, belongs")
     if record["rule"] is not None and not isinstance(record["rule"], dict):
         raise Unreadable("has a rule that is no object")
+    _check_texts(record)
     try:
         record["decision"] = checked_decision(record["decision"])
     except WrongDecision as error:
         # Going on without what a person said would be worse than leaving the VM alone.
         raise Unreadable(f"has a decision that {error}")
+    return record
+
+
+def _check_texts(record: Record) -> None:
     for key in TEXT_KEYS:
         if record[key] is not None and not isinstance(record[key], str):
             raise Unreadable(f"has no text in {key}")
-    return record
 
 
 TEXT_KEYS = (

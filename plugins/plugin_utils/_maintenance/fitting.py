@@ -251,7 +251,7 @@ def _unsure(rooms: Rooms, case: Case, taken: Tally, settings: Settings) -> None:
 
     Whether the drain has acted nobody can say, so it counts as out; but it must not begin now. It is put back first.
     """
-    if _goes_anyway(case, settings) or case.coming:
+    if _goes_anyway(case, settings) or _told_to_go(case) or case.coming:
         return
     for part in case.hit:
         if part.intent == "drain" and part.phase == "draining" and _only_found(part):
