@@ -21,6 +21,7 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "error": NO_LOOK,
         "look": None,
         "methods": list(about.get("methods") or []),
+        "labels": dict(about.get("labels") or {}),
         "could_not_approve": _not_approved(variables.get("approve_result")),
         "acknowledged": _acknowledged(variables.get("__respond_notes"), before),
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.

@@ -36,7 +36,7 @@ def checked_decision(value: t.Any, nested: bool = False) -> Decision | None:
     action = value.get("action")
     if action not in ACTIONS:
         raise WrongDecision("has the action {}; known are {}".format(_short(action), ", ".join(ACTIONS)))
-    checked = {"action": str(action), "who": _text(value, "who", True), "why": _text(value, "why", action in NEEDS_WHY)}
+    checked: Decision = {"action": str(action), "who": _text(value, "who", True), "why": _text(value, "why", action in NEEDS_WHY)}
     checked["at"] = _time(value, "at", True)
     # A release ends what was said before. It has nothing that could come back, and so no end.
     checked["until"] = _time(value, "until", action != "release")

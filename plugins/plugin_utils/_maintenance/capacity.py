@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.expression import ExpressionError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.keeping import Keep
 
-KEYS = ("name", "members", "max_unavailable")
+KEYS = ("name", "members", "max_unavailable", "keep")
 # From a template or a command line a number may come as text (core 2.18).
 LIMIT = re.compile(r"\s*([0-9]{1,9})\s*(%?)\s*")
 
@@ -30,7 +32,9 @@ class Group:
     members: tuple[str, ...]
     limit: int
     said: str
-    """The limit as it was given."""
+    """The limit as it was given; empty where there is none, only what must be kept."""
+    keep: tuple[Keep, ...] = ()
+    """What must be true of the members that stay in service."""
 
     @property
     def hash(self) -> str:
@@ -68,14 +72,32 @@ def _group(given: Any, place: int) -> Group:
     if name is None or not name.strip():
         raise CapacityError(f"{label}: needs a name")
     label += f" ({name!r})"
-    if "keep" in source:
-        raise CapacityError(f"{label}: keep is not supported in this version; max_unavailable is the only limit")
     unknown = sorted(set(source) - set(KEYS))
     if unknown:
         raise CapacityError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
     members = _members(source.get("members"), label)
+    kept = _keep(source.get("keep"), label)
+    if kept and source.get("max_unavailable") is None:
+        return Group(name, members, len(members), "", kept)
     limit, said = _limit(source.get("max_unavailable"), len(members), label)
-    return Group(name, members, limit, said)
+    return Group(name, members, limit, said, kept)
+
+
+def _keep(given: Any, label: str) -> tuple[Keep, ...]:
+    if given is None:
+        return ()
+    sources = [given] if isinstance(given, str) else given
+    if not isinstance(sources, list) or not sources or not all(isinstance(source, str) and source.strip() for source in sources):
+        raise CapacityError(f"{label}: keep must be a JMESPath expression or a list of such, not {given!r}")
+    return tuple(_kept(source, place, label) for place, source in enumerate(sources, start=1))
+
+
+def _kept(source: str, place: int, label: str) -> Keep:
+    try:
+        return Keep(source)
+    except ExpressionError as error:
+        at = f" at character {error.position}" if error.position else ""
+        raise CapacityError(f"{label}: keep {place}{at} {error}: {source}") from error
 
 
 def _members(given: Any, label: str) -> tuple[str, ...]:

@@ -57,20 +57,13 @@ class Expression:
     """A condition on an event."""
 
     def __init__(self, source: str) -> None:
-        if not HAS_JMESPATH:
-            raise ExpressionError("the Python package jmespath is needed on the controller: pip install jmespath")
         self.source = source
-        try:
-            self._compiled = jmespath.compile(source)
-        except ParseError as error:
-            raise ExpressionError(f"is not JMESPath: {_first_line(error)}", _position(error)) from error
-        except JMESPathError as error:
-            raise ExpressionError(f"is not JMESPath: {_first_line(error)}") from error
+        self._compiled = compiled(source)
         self._check_fields(source)
         self.matches(PROBE)
 
     def _check_fields(self, source: str) -> None:
-        for name in _root_fields(self._compiled.parsed):
+        for name in root_fields(self._compiled.parsed):
             if name not in EVENT_FIELDS:
                 place = source.find(name)
                 message = f"names {name!r}, which events do not have; they have {', '.join(EVENT_FIELDS)}"
@@ -78,13 +71,30 @@ class Expression:
 
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Whether the condition is true, in JMESPath's sense of true."""
-        try:
-            result = self._compiled.search(event)
-        except JMESPathError as error:
-            raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
-        except (TypeError, ValueError, ArithmeticError) as error:  # its functions let some through
-            raise ExpressionError(f"cannot be evaluated: {error}") from error
+        result = search(self._compiled, event)
         return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
+
+
+def compiled(source: str) -> Any:
+    """The parsed expression."""
+    if not HAS_JMESPATH:
+        raise ExpressionError("the Python package jmespath is needed on the controller: pip install jmespath")
+    try:
+        return jmespath.compile(source)
+    except ParseError as error:
+        raise ExpressionError(f"is not JMESPath: {_first_line(error)}", _position(error)) from error
+    except JMESPathError as error:
+        raise ExpressionError(f"is not JMESPath: {_first_line(error)}") from error
+
+
+def search(expression: Any, data: Any) -> Any:
+    """What a parsed expression finds."""
+    try:
+        return expression.search(data)
+    except JMESPathError as error:
+        raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
+    except (TypeError, ValueError, ArithmeticError) as error:  # its functions let some through
+        raise ExpressionError(f"cannot be evaluated: {error}") from error
 
 
 def _first_line(error: Exception) -> str:
@@ -96,7 +106,7 @@ def _position(error: Exception) -> int | None:
     return place + 1 if isinstance(place, int) and place >= 0 else None
 
 
-def _root_fields(node: Mapping[str, Any]) -> list[str]:
+def root_fields(node: Mapping[str, Any]) -> list[str]:
     """Names that are looked up in the event itself, not in something inside it."""
     kind, children = node.get("type"), node.get("children") or []
     if kind == "field":
@@ -105,4 +115,4 @@ def _root_fields(node: Mapping[str, Any]) -> list[str]:
         children = children[:1]
     if kind == "expref":
         return []
-    return [name for child in children if isinstance(child, Mapping) for name in _root_fields(child)]
+    return [name for child in children if isinstance(child, Mapping) for name in root_fields(child)]

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, deciding, due, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, crowding, deciding, due, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
@@ -25,7 +24,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # While something waits for room, the members of its groups are looked at this often.
 ROOM_CHECK = 15.0
-SHOWN = 5
 
 
 class Tally:
@@ -62,6 +60,7 @@ class Rooms:
     """Those of them that no event's end brings back."""
     claimed: dict[str, str] = field(default_factory=dict)
     """Members that another run is about to take out, or may be."""
+    hosts: dict[str, Host] = field(default_factory=dict)
     disputed: dict[Group, str] = field(default_factory=dict)
     """Groups of which another run declares other members, and who that is."""
 
@@ -95,7 +94,8 @@ def shown(rooms: Rooms) -> list[dict[str, Any]]:
         {
             "name": group.name,
             "members": list(group.members),
-            "max_unavailable": group.limit,
+            "max_unavailable": group.limit if group.said else None,
+            "keep": [one.source for one in group.keep],
             "out": {member: rooms.out[member] for member in group.members if member in rooms.out},
             "missing": [member for member in group.members if member in rooms.missing],
         }
@@ -126,7 +126,7 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset(group for name in missing for group in of[name])
-    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck)
+    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts)
 
 
 def _see_claims(rooms: Rooms, board: Board) -> None:
@@ -232,7 +232,7 @@ def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, board: Board) -
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return
-    case.full = _words(rooms, names, full, taken)
+    case.full = crowding.words(rooms, names, full, taken)
     if _goes_anyway(case, settings):
         case.full += "; its time has come, so it drains all the same and is not approved"
         case.beyond_capacity = True
@@ -271,38 +271,12 @@ def _of_one(rooms: Rooms, part: Part) -> list[str]:
 def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
     """The first group that would have too many out. An event whose VMs are all out already puts no more out."""
     for group in dict.fromkeys(group for name in names for group in rooms.of[name]):
-        wanted = _of(rooms, names, group)
+        wanted = crowding.members(rooms, names, group)
         more = any(name not in rooms.out for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        if (more or total) and (together > group.limit or group in rooms.short or group in rooms.disputed):
+        if (more or total) and (together > group.limit or group in rooms.short or group in rooms.disputed or crowding.unkept(rooms, group, wanted, out)):
             return group
     return None
-
-
-def _of(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
-    return [name for name in names if group in rooms.of[name]]
-
-
-def _words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally) -> str:
-    if group in rooms.short:
-        missing = [member for member in group.members if member in rooms.missing]
-        return (
-            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
-            " knows how many are out; run it for all members"
-        )
-    if group in rooms.disputed:
-        return f"capacity group {group.name!r} is held: {rooms.disputed[group]} declares other members for it; give all runs the same list"
-    start = f"capacity group {group.name!r} lets {group.rule} be out"
-    own = _of(rooms, names, group)
-    if len(own) > group.limit:
-        return f"{start}, and the event takes {_some(own, len(own))} together"
-    others = (f"{member} ({taken.why[member]})" for member in group.members if member in taken.why and member not in own)
-    count = taken.counts[group] - sum(1 for name in own if name in taken.why)
-    return f"{start}; {_some(own, len(own))} would be more, beside {_some(list(islice(others, SHOWN)), count)}"
-
-
-def _some(names: Sequence[str], count: int) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {count - SHOWN} more" if count > SHOWN else "")
 
 
 def _hold(case: Case, group: Group, board: Board) -> None:

@@ -106,7 +106,8 @@ def counts_as_drained(case: Case, part: Part) -> bool:
 
 def setback(case: Case, settings: Settings) -> Part | None:
     """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
-    if due.too_near_to_undo(case, settings) or due.must_drain(case, settings):
+    # A person's word, whatever it is, leaves drained what is drained.
+    if case.word is not None or due.too_near_to_undo(case, settings) or due.must_drain(case, settings):
         return None
     for part in case.parts:
         if part.failed_live:

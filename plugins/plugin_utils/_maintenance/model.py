@@ -199,6 +199,8 @@ class Look:
     records: Mapping[str, Record]
     problems: tuple[str, ...]
     claims: tuple[Claim, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """The instance metadata as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,8 @@ class Host:
     reached_before: bool = False
     last_look: Look | None = None
     could_not_approve: tuple[str, ...] = field(default=())
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """What the inventory says about it (respond_labels), for the keep of capacity groups."""
     acknowledged: tuple[str, ...] = ()
     """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
 

@@ -65,6 +65,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
         reached_before=bool(plain.flag(given.get("reached_before"))),
         last_look=last_look,
         could_not_approve=tuple(item.lower() for item in plain.texts(given.get("could_not_approve"))),
+        labels=plain.plain(plain.mapping(given.get("labels"))),
         acknowledged=tuple(item.strip().lower() for item in plain.texts(given.get("acknowledged"))),
     )
 
@@ -109,6 +110,7 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             in_service_why=plain.text(value.get("in_service_why")),
             records=records,
             problems=tuple(problems),
+            about=plain.mapping(value.get("identity")),
             claims=tuple(claim for item in plain.items(value.get("claims")) if (claim := _claim(item))),
         ),
         None,

@@ -200,7 +200,7 @@ def _write(host: Host, seen: Seen, event: Event, words: list[Word], is_named: bo
         return None
     first, *others = [_as_dict(word) for word in words]
     changes: dict[str, Any] = {"decision": {**first, "beside": others}}
-    step = {"host": host.name, "event_id": record.event.event_id if record else event.event_id, "changes": changes, "event": None}
+    step: dict[str, Any] = {"host": host.name, "event_id": record.event.event_id if record else event.event_id, "changes": changes, "event": None}
     if record is not None:
         return step
     step["event"] = event.for_record()

@@ -97,7 +97,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
 def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
     """Groups with somebody out: how many may be, who is, and why."""
     return [
-        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out, at most {group['max_unavailable']} may be:"
+        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
         f" {_names([f'{name} ({why})' for name, why in group['out'].items()])}."
         for group in groups
         if group["out"]
@@ -116,6 +116,11 @@ def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
         late = "; its time limit has passed, so the next run takes over" if expired else ""
         lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {_names(hosts)}{late}.")
     return lines
+
+
+def _limit(group: Mapping[str, Any]) -> str:
+    limit = "" if group["max_unavailable"] is None else f", at most {group['max_unavailable']} may be"
+    return limit + (f", kept is {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:

@@ -158,11 +158,21 @@ def test_hold_puts_nothing_back_and_goes_on_with_what_began() -> None:
 def test_hold_drains_at_the_deadline_and_still_does_not_approve() -> None:
     late = event(due=229)
     assert acts(plan(vm("vm1", [late], [said("hold", late)]))) == ["drain vm1 E1"]
+    at_once = [{"drain": True, "approve": "after_drain", "drain_at": "now"}]
+    assert acts(plan(vm("vm1", [event()], [said("hold")]), policy=at_once)) == []
     early = event(due=231)
     assert acts(plan(vm("vm1", [early], [said("hold", early)]))) == []
     assert acts(plan(vm("vm1", [late], [said("hold", late, "drained")]))) == []
     started = event(status="Started")
     assert acts(plan(vm("vm1", [started], [said("hold", started)]))) == ["drain vm1 E1"]
+
+
+def test_hold_leaves_the_others_drained_when_one_failed() -> None:
+    seen = [vm("vm1", [BOTH], [record("drained", BOTH)]), vm("vm2", [BOTH], [record("failed", BOTH, methods=[method("undone")])])]
+    assert acts(plan(*seen)) == ["undo vm1 E1"]
+    for action in ("hold", "let_it_come"):
+        seen[1]["look"]["records"][0]["decision"] = word(action)
+        assert acts(plan(*seen)) == []
 
 
 def test_hold_does_not_retry_a_failed_drain() -> None:
