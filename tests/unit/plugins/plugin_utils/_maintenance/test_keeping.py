@@ -209,7 +209,7 @@ def test_no_plan_begins_what_breaks_a_keep() -> None:
     assert sum(map(bool, search(300))) > 20
 
 
-@pytest.mark.parametrize(("module", "mutant"), [(crowding, "unkept"), (fitting, "_why_recorded"), (fitting, "_why_stuck")])
+@pytest.mark.parametrize(("module", "mutant"), [(crowding, "unkept"), (fitting, "_is_out"), (fitting, "_why_stuck")])
 def test_the_oracle_sees_what_is_broken(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, mutant, lambda *given: None)
     with pytest.raises(AssertionError, match="begin, out are"):
