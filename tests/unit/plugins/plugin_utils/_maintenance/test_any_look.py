@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import timeline
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, record, vm
 
-LIMITS = settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+LIMITS = settings(max_examples=450, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 HOSTS = ("vm1", "vm2", "vm3")
 JUNK: Any = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=5),
