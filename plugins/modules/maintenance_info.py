@@ -210,6 +210,14 @@ claims:
   type: list
   elements: dict
   sample: []
+mirrors:
+  description:
+    - Copies of other VMs' records that lie on this VM. They are no records of this VM.
+    - Each has C(vm) (the name in the inventory), C(vm_id) and C(record).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
 records_problems:
   description: In words, whatever is wrong with the records. Each names the file and what to do.
   returned: success

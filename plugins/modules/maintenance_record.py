@@ -36,13 +36,15 @@ options:
       - V(claimed) claims the VM for the run in O(claim) and one event, or gives the claim that this run has a new time limit.
       - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all. With an empty
         O(event_id) only what O(expired) names is removed.
+      - V(mirrored) keeps a copy of another VM's record, as O(mirror) says. It is no record of the VM that it lies on.
+        An older revision never replaces a newer one. The copy of a record in phase V(recovered) is removed.
     type: str
-    choices: [present, absent, pruned, claimed, released]
+    choices: [present, absent, pruned, claimed, released, mirrored]
     default: present
   event_id:
     description:
       - Id of the event. Upper and lower case are the same event.
-      - Required unless O(state=pruned) or O(state=released).
+      - Required unless O(state=pruned), O(state=released) or O(state=mirrored).
     type: str
   expected_revision:
     description:
@@ -71,11 +73,11 @@ options:
   method:
     description:
       - A drain method to add or change, found by its C(id). Keys that are not given stay as they are.
-        Known are C(id), C(method), C(options), C(before), C(state), C(boot_id), C(at) and C(error).
+        Known are C(id), C(method), C(options), C(before), C(state), C(boot_id), C(at), C(error) and C(outside).
       - C(before) and C(options) are written once. Given again they are ignored, until the method was C(undone)
         and begins again.
       - C(state) is one of C(found), C(begun), C(drained), C(failed), C(undoing) and C(undone).
-        When it changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
+        C(outside) says that it changes something outside the VM. When C(state) changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
     type: dict
   stamp:
     description:
@@ -138,6 +140,27 @@ options:
     type: list
     elements: str
     default: []
+  mirror:
+    description:
+      - With O(state=mirrored), the record to copy and whose it is.
+    type: dict
+    suboptions:
+      vm:
+        description: The VM's name in the inventory.
+        type: str
+        required: true
+      vm_id:
+        description: The VM's C(vmId) in the instance metadata, when the record was written.
+        type: str
+      record:
+        description: The record, as RV(record) has it.
+        type: dict
+        required: true
+  restore:
+    description:
+      - A record to go on with if there is none, taken from a copy on another VM. A record that is there is not replaced.
+      - The revision goes on from the one of the copy.
+    type: dict
 extends_documentation_fragment:
   - maintenance.azure.attributes
 attributes:

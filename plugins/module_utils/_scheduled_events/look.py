@@ -25,6 +25,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     read_identity,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import Mirrors
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH, Records
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import select
 
@@ -53,6 +54,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     asked = note_asked(files, host, write=not check_mode)
     # Claims first: a run that removes its claim has written its record before.
     claims = Claims(files, host).read_all()
+    mirrors = Mirrors(files, host).read_all()
     reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     return {
@@ -69,9 +71,10 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "in_service": in_service,
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": reading.problems + claims.problems + asked.problems,
+        "records_problems": reading.problems + claims.problems + mirrors.problems + asked.problems,
         "records_readable": reading.readable and claims.readable,
         "claims": claims.claims,
+        "mirrors": mirrors.mirrors,
     }
 
 

@@ -144,7 +144,7 @@ def encode(record: Record) -> bytes:
 def decode(content: bytes, name: str) -> Record:
     """The content of a file as a record; Unreadable says what is wrong with it."""
     place = split_name(name)
-    data = _load(content)
+    data = load(content)
     if place is None or not isinstance(data, dict):
         raise Unreadable("holds no record")
     if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
@@ -156,10 +156,11 @@ def decode(content: bytes, name: str) -> Record:
         raise Unreadable("names no event")
     if stem(event["event_id"]) != place[0]:
         raise Unreadable("belongs to another event than its name says")
-    return _complete(data)
+    return complete(data)
 
 
-def _load(content: bytes) -> t.Any:
+def load(content: bytes) -> t.Any:
+    """A file's content as JSON, no deeper than any record."""
     try:
         data = json.loads(content.decode("utf-8"), parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -188,7 +189,7 @@ def _depth_exceeds(data: t.Any, limit: int) -> bool:
     return True
 
 
-def _complete(data: Record) -> Record:
+def complete(data: Record) -> Record:
     """Add what is absent, refuse what has another type: whoever reads a record may rely on it."""
     record = empty_record(data["event"]["event_id"])
     event = dict(record["event"], **data["event"])

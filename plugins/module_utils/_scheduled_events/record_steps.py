@@ -27,7 +27,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
-METHOD_KEYS = ("id", "method", "options", "before", "state", "boot_id", "at", "error")
+METHOD_KEYS = ("id", "method", "options", "before", "state", "boot_id", "at", "error", "outside")
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
 OUTCOMES = ("completed", "cancelled", "unknown")
 # A record held for a week is looked at every few minutes; its file stays small all the same.
@@ -46,11 +46,12 @@ class Step(t.NamedTuple):
     boot_id: str | None = None
     vm_id: str | None = None
     vm_name: str | None = None
+    restore: t.Mapping[str, t.Any] = {}
 
 
 def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Record:
     """The record after the step; the same content when nothing changes. The revision is the store's business."""
-    after = copy.deepcopy(record) if record else empty_record(event_id)
+    after = _begin(record, event_id, step.restore)
     _see_event(after, event_id, step.event)
     for key in ("vm_id", "vm_name"):
         given = getattr(step, key)
@@ -71,6 +72,15 @@ def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Rec
         after[key] = now
     _enter(after, phase or after["phase"], now)
     return after
+
+
+def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any]) -> Record:
+    """What the step is taken on. A record that was lost goes on as its copy has it; one that is there is never replaced."""
+    if record:
+        return copy.deepcopy(record)
+    if restore and str(restore["event"]["event_id"]).strip().lower() != event_id.strip().lower():
+        raise RecordsError("event_id is {!r}, and the record to restore is of {!r}.".format(event_id, restore["event"]["event_id"]))
+    return copy.deepcopy(dict(restore)) if restore else empty_record(event_id)
 
 
 def _see_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
@@ -174,6 +184,8 @@ def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     for key in ("options", "before"):
         if key in checked:
             checked[key] = _object(checked[key], "{} of method {}".format(key, checked["id"]))
+    if "outside" in checked:
+        checked["outside"] = _true_or_false(checked["outside"], "outside of method {}".format(checked["id"]))
     for key in ("method", "boot_id", "at", "error"):
         if key in checked:
             checked[key] = None if checked[key] in (None, "") else str(checked[key])

@@ -18,6 +18,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import (
+    Mirrors,
+    checked_record,
+    mirror_argument,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     Record,
     RecordsError,
@@ -37,7 +42,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
     """The argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
-        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released"]},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released", "mirrored"]},
         "event_id": {"type": "str"},
         "expected_revision": {"type": "int"},
         "event": {"type": "dict"},
@@ -50,6 +55,8 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "older_than": {"type": "int", "default": 86400},
         "claim": claim_argument(),
         "expired": {"type": "list", "elements": "str", "default": []},
+        "mirror": mirror_argument(),
+        "restore": {"type": "dict"},
     }
 
 
@@ -60,6 +67,7 @@ def record_required_if() -> list[list[t.Any]]:
         ["state", "absent", ["event_id"]],
         ["state", "claimed", ["event_id", "claim"]],
         ["state", "released", ["claim"]],
+        ["state", "mirrored", ["mirror"]],
     ]
 
 
@@ -75,8 +83,10 @@ def change_records(
     records, claims = Records(files, host), Claims(files, host)
     if options["state"] in ("claimed", "released"):
         return change_claims(claims, options, check_mode)
+    if options["state"] == "mirrored":
+        return _mirror(Mirrors(files, host), options["mirror"], check_mode)
     if options["state"] == "pruned":
-        pruned = records.prune(options["older_than"], check_mode)
+        pruned = records.prune(options["older_than"], check_mode) + Mirrors(files, host).prune(options["older_than"], check_mode)
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
         return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
     event_id = options["event_id"]
@@ -99,6 +109,13 @@ def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], 
     return written
 
 
+def _mirror(mirrors: Mirrors, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
+    written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode)
+    name = "mirror of {}".format(given["vm"])
+    return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
+
+
 def _step(options: t.Mapping[str, t.Any]) -> Step:
     return Step(
         event=options.get("event") or {},
@@ -108,6 +125,7 @@ def _step(options: t.Mapping[str, t.Any]) -> Step:
         boot_id=options.get("boot_id"),
         vm_id=options.get("vm_id"),
         vm_name=options.get("vm_name"),
+        restore=checked_record(options["restore"]) if options.get("restore") else {},
     )
 
 

@@ -68,7 +68,8 @@ class Records(RecordsReader):
             after = take_step(before, event_id, step, self.host.now())
             if before is not None and after == before:
                 return Written(public(before), public(before), False)
-            after["revision"] = found.highest + 1
+            # A restored record goes on counting where its copy stopped: later copies must count as newer.
+            after["revision"] = max(found.highest, after["revision"] or 0) + 1
             after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
             encode(after)  # what cannot be stored is refused in check mode too
             if check_mode or self._publish(after, found.unreadable):

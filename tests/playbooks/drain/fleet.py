@@ -72,6 +72,8 @@ class Fleet:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.hosts: dict[str, Host] = {}
+        self.others: dict[str, dict[str, Any]] = {}
+        """Hosts of the inventory that no play is for: tasks are delegated to them."""
 
     def add(self, name: str, methods: Any, **variables: Any) -> Host:
         self.hosts[name] = Host(self.folder, name, methods, **variables)
@@ -89,7 +91,9 @@ class Fleet:
             host.path("event.json").write_text(json.dumps(host.event))
             host.path("record.json").write_text(json.dumps(host.record))
             host.result = {}
-        inventory = {"all": {"hosts": {host.name: host.variables for host in chosen}, "vars": self._common(act, more)}}
+        hosts = {**self.others, **{host.name: host.variables for host in chosen}}
+        children = {"vms": {"hosts": {host.name: {} for host in chosen}}}
+        inventory = {"all": {"hosts": hosts, "children": children, "vars": self._common(act, more)}}
         place = self.folder / "inventory.json"
         place.write_text(json.dumps(inventory))
         arguments = ["--check"] if more.get("check_mode") else []

@@ -1,0 +1,188 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""HAProxy's runtime socket: what it says of a server, and the three states that a person can set."""
+
+from __future__ import annotations
+
+import csv
+import re
+import socket
+import time
+import typing as t
+
+STATES = ("ready", "drain", "maint")
+# Bits of srv_admin_state that somebody set by hand or in the configuration. What is inherited from a tracked server, or
+# comes from a name that does not resolve, is not ours to change.
+FORCED_MAINT, FORCED_DRAIN = 0x01, 0x08
+CHECK_ENABLED = 0x04
+# srv_op_state: 0 stopped, 1 starting (slowstart), 2 running, 3 stopping (its check asks for no new sessions).
+OPERATIONAL = (1, 2)
+# Server and backend names as HAProxy allows them. Anything else could be a second command.
+NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+LARGEST_ANSWER = 64 * 1024 * 1024
+# With "fall 1" the health counter says nothing about the time after maintenance. A check that was due then is over by now.
+SETTLED_SECONDS = 5
+
+
+class RuntimeSocketError(Exception):
+    """The socket cannot be used, or HAProxy refuses; the message says which socket and what it said."""
+
+
+class Server(t.NamedTuple):
+    """One server of one backend, as HAProxy has it now."""
+
+    backend: str
+    server: str
+    state: str
+    status: str
+    up: bool
+    checked: bool
+    passed: bool
+    sessions: int
+    queued: int
+
+    def shown(self) -> dict[str, t.Any]:
+        """As the module returns it."""
+        return dict(self._asdict())
+
+
+class Runtime:
+    """One runtime socket. Each command has a connection of its own, which HAProxy closes after the answer."""
+
+    def __init__(self, address: str, timeout: float) -> None:
+        self.address = address
+        self.timeout = timeout
+
+    def ask(self, command: str) -> str:
+        """The answer to one command, whole or not at all."""
+        until = time.monotonic() + self.timeout
+        try:
+            with self._connect() as connection:
+                connection.sendall(command.encode("ascii") + b"\n")
+                return self._receive(connection, until).decode("utf-8", "replace")
+        except (OSError, ValueError) as error:
+            raise RuntimeSocketError(
+                f"HAProxy's runtime socket {self.address} cannot be used: {error}. It must be the path or the host:port of a "
+                "'stats socket' with 'level admin' in the configuration of HAProxy, and this user must be allowed to use it."
+            )
+
+    def _connect(self) -> socket.socket:
+        if self.address.startswith("/"):
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.settimeout(self.timeout)
+                connection.connect(self.address)
+            except OSError:
+                connection.close()
+                raise
+            return connection
+        host, _colon, port = self.address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ValueError("it is neither an absolute path nor host:port")
+        return socket.create_connection((host.strip("[]"), int(port)), self.timeout)
+
+    def _receive(self, connection: socket.socket, until: float) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise OSError(f"no complete answer within {self.timeout} s")
+            connection.settimeout(left)
+            part = connection.recv(65536)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+            size += len(part)
+            if size > LARGEST_ANSWER:
+                raise OSError(f"an answer of more than {LARGEST_ANSWER} bytes")
+
+    def servers(self, server: str, backends: t.Sequence[str] = ()) -> dict[str, Server]:
+        """The server in each backend that has it, or in those that are named; one that is missing there is an error."""
+        for name in [server, *backends]:
+            if not NAME.fullmatch(name):
+                raise RuntimeSocketError(f"{name!r} is no name of a server or a backend that HAProxy could have.")
+        states = _rows(_state_lines(self.ask("show servers state")), " ", "be_name", "srv_name")
+        stats = _rows(self.ask("show stat -1 4 -1").splitlines(), ",", "pxname", "svname")
+        found = {
+            backend: _server(backend, server, row, stats[backend, name])
+            for (backend, name), row in states.items()
+            if name == server and (not backends or backend in backends) and (backend, name) in stats
+        }
+        missing = [backend for backend in backends if backend not in found] or ([] if found else ["any backend"])
+        if missing:
+            there = sorted({f"{backend}/{name}" for backend, name in states})
+            raise RuntimeSocketError(
+                f"HAProxy at {self.address} has no server {server} in {', '.join(missing)}. "
+                f"It has: {', '.join(there[:20]) or 'no servers'}{' and others' if len(there) > 20 else ''}."
+            )
+        return found
+
+    def set_state(self, backend: str, server: str, state: str) -> None:
+        """One of STATES. HAProxy says nothing when it has done so."""
+        answer = self.ask(f"set server {backend}/{server} state {state}").strip()
+        if answer:
+            raise RuntimeSocketError(f"HAProxy at {self.address} refuses to set {backend}/{server} to {state}: {answer[:200]}")
+
+
+def _state_lines(answer: str) -> list[str]:
+    """Without the version of the format, which comes first."""
+    lines = answer.splitlines()
+    return lines[1:] if lines and lines[0].strip().isdecimal() else lines
+
+
+def _rows(lines: t.Sequence[str], separator: str, backend: str, server: str) -> dict[tuple[str, str], dict[str, str]]:
+    """A table whose first line begins with # and names its columns; other versions of HAProxy have more of them."""
+    if not lines or not lines[0].startswith("# "):
+        said = lines[0][:200] if lines else "nothing"
+        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {said}")
+    reader = csv.DictReader([lines[0][2:]] + [line for line in lines[1:] if line.strip()], delimiter=separator)
+    if not {backend, server} <= set(reader.fieldnames or ()):
+        raise RuntimeSocketError(f"HAProxy's answer has no columns {backend} and {server}; it has: {lines[0][:200]}")
+    return {(row[backend], row[server]): row for row in reader}
+
+
+def _number(row: t.Mapping[str, t.Any], key: str) -> int:
+    value = str(row.get(key) or "0")
+    return int(value) if value.lstrip("-").isdecimal() else 0
+
+
+def _server(backend: str, name: str, state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> Server:
+    admin = _number(state, "srv_admin_state")
+    up = _number(state, "srv_op_state") in OPERATIONAL
+    checked = bool(_number(state, "srv_check_state") & CHECK_ENABLED or _number(state, "srv_agent_state") & CHECK_ENABLED)
+    return Server(
+        backend=backend,
+        server=name,
+        state="maint" if admin & FORCED_MAINT else "drain" if admin & FORCED_DRAIN else "ready",
+        status=str(stat.get("status") or ""),
+        up=up,
+        checked=checked,
+        passed=up and (not checked or _passed(state, stat)),
+        sessions=_number(stat, "scur"),
+        queued=_number(stat, "qcur"),
+    )
+
+
+def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
+    """Whether a check has succeeded since maintenance ended: HAProxy itself calls the server up at once, with its counter at rise."""
+    rise, fall, health = (_number(stat, key) for key in ("check_rise", "check_fall", "check_health"))
+    if fall > 1:
+        return health > rise
+    return _number(state, "srv_time_since_last_change") >= SETTLED_SECONDS
+
+
+def next_state(server: Server, wanted: str, check_first: bool) -> str | None:
+    """What to set now, nothing when it is there or has to wait for a check.
+
+    A server that comes back from maintenance would get sessions before HAProxy has checked it. In drain it is checked,
+    and gets none.
+    """
+    if server.state == wanted:
+        return None
+    if wanted == "ready" and check_first and server.checked and not server.passed:
+        return "drain" if server.state == "maint" else None
+    return wanted

@@ -1,0 +1,190 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A real HAProxy on loopback, and servers behind it that count and hold their connections."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import typing as t
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".build" / "haproxy"
+WAIT = 30.0
+
+
+def find_haproxy() -> tuple[str, dict[str, str]]:
+    """The program and its environment. Debian's packages are unpacked, never installed: no service of the machine is started."""
+    installed = shutil.which("haproxy", path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if installed:
+        return installed, {}
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (CACHE / ".complete").exists():
+            _download()
+            (CACHE / ".complete").touch()
+    libraries = [str(place) for place in sorted((CACHE / "root" / "usr" / "lib").glob("*-linux-gnu*"))] + [str(CACHE / "root" / "usr" / "lib")]
+    return str(CACHE / "root" / "usr" / "sbin" / "haproxy"), {"LD_LIBRARY_PATH": ":".join(libraries)}
+
+
+def _download() -> None:
+    archives = CACHE / "archives"
+    (archives / "partial").mkdir(parents=True, exist_ok=True)
+    options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=root"]
+    fetch = ["apt-get", *options, "install", "--yes", "--quiet", "--download-only", "--reinstall", "--no-install-recommends", "haproxy"]
+    done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0 and os.geteuid() == 0:
+        subprocess.run(["apt-get", "update", "--quiet"], capture_output=True, timeout=300, check=False)
+        done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
+    packages = sorted(archives.glob("*.deb"))
+    if done.returncode != 0 or not packages:
+        raise AssertionError(f"Debian's package haproxy is needed, and apt-get cannot download it:\n{(done.stdout + done.stderr)[-2000:]}")
+    for package in packages:
+        subprocess.run(["dpkg-deb", "--extract", str(package), str(CACHE / "root")], check=True, timeout=120)
+
+
+class Backend:
+    """A TCP server that greets and keeps each connection until the client ends it. It can be taken down and brought back."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self._listener: socket.socket | None = None
+        self.start()
+
+    def start(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", self.port), reuse_port=True)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connection, _address = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                connection.sendall(b"%d\n" % self.port)
+                while connection.recv(1024):
+                    pass
+            except OSError:
+                return
+
+    def stop(self) -> None:
+        if self._listener is not None:
+            # A thread that waits in accept keeps a closed socket listening.
+            try:
+                self._listener.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            self._listener.close()
+            self._listener = None
+
+
+class HAProxy:
+    """One HAProxy process; backends are {name: {server: (port, options)}}. The first backend has a frontend."""
+
+    def __init__(self, folder: pathlib.Path, backends: dict[str, dict[str, tuple[int, str]]]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        # Paths of sockets are short; those of pytest's folders are not.
+        self.socket = f"/tmp/haproxy-{os.getpid()}-{id(self):x}.sock"
+        with socket.socket() as free, socket.socket() as second:
+            free.bind(("127.0.0.1", 0))
+            second.bind(("127.0.0.1", 0))
+            self.port, self.admin_port = free.getsockname()[1], second.getsockname()[1]
+        lines = [
+            "global",
+            f"  stats socket {self.socket} mode 600 level admin",
+            f"  stats socket ipv4@127.0.0.1:{self.admin_port} level user",
+            "defaults",
+            "  mode tcp",
+            "  timeout connect 2s",
+            "  timeout client 10m",
+            "  timeout server 10m",
+            "  timeout queue 2s",
+            "frontend front",
+            f"  bind 127.0.0.1:{self.port}",
+            f"  default_backend {next(iter(backends))}",
+        ]
+        for name, servers in backends.items():
+            lines.append(f"backend {name}")
+            lines += [f"  server {server} 127.0.0.1:{port} {options}" for server, (port, options) in servers.items()]
+        (folder / "haproxy.cfg").write_text("\n".join(lines) + "\n")
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        program, more = find_haproxy()
+        command = [program, "-db", "-f", str(self.folder / "haproxy.cfg")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **more})
+        self.wait_for(self._answers, "it does not answer")
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise AssertionError((self.folder / "log").read_text())
+        try:
+            return "Name: HAProxy" in self.ask("show info")
+        except OSError:
+            return False
+
+    def ask(self, command: str) -> str:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(self.socket)
+            connection.sendall(command.encode() + b"\n")
+            parts = []
+            while part := connection.recv(65536):
+                parts.append(part)
+        return b"".join(parts).decode()
+
+    def admin_state(self, backend: str, server: str) -> str:
+        """Read without any code of the collection."""
+        for line in self.ask(f"show servers state {backend}").splitlines():
+            words = line.split()
+            if len(words) > 6 and words[3] == server:
+                flags = int(words[6])
+                return "maint" if flags & 1 else "drain" if flags & 8 else "ready"
+        raise AssertionError(f"no server {server} in {backend}")
+
+    def status(self, backend: str, server: str) -> str:
+        for line in self.ask("show stat -1 4 -1").splitlines():
+            words = line.split(",")
+            if words[:2] == [backend, server]:
+                return words[17]
+        raise AssertionError(f"no server {server} in {backend}")
+
+    def connect(self) -> tuple[socket.socket, int]:
+        """A session through the frontend: the connection, and the port of the server that it reached (0: none)."""
+        connection = socket.create_connection(("127.0.0.1", self.port), 10)
+        greeting = connection.recv(100)
+        return connection, int(greeting or 0)
+
+    @staticmethod
+    def wait_for(condition: t.Callable[[], bool], words: str) -> None:
+        until = time.monotonic() + WAIT
+        while not condition():
+            if time.monotonic() > until:
+                raise AssertionError(f"after {WAIT} s {words}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        pathlib.Path(self.socket).unlink(missing_ok=True)

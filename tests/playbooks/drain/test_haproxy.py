@@ -1,0 +1,150 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Method haproxy against real HAProxy processes: sessions that are open, servers that are down, balancers that are gone."""
+
+from __future__ import annotations
+
+import collections.abc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fleet import Fleet, Host
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from lab.haproxy import Backend, HAProxy  # noqa: E402  the folder of tests is no package
+
+CHECK = "check inter 200 rise 2 fall 3"
+NAMES = ("web1", "web2", "web3")
+
+
+class Site:
+    """Three servers behind two load balancers, which are inventory hosts as well."""
+
+    def __init__(self, folder: Path) -> None:
+        self.servers = {name: Backend() for name in NAMES}
+        self.ports = {name: server.port for name, server in self.servers.items()}
+        checked = {name: (port, CHECK) for name, port in self.ports.items()}
+        unchecked = {name: (port, "") for name, port in self.ports.items()}
+        self.balancers = {name: HAProxy(folder / name, {"shop": checked, "plain": unchecked}) for name in ("lb1", "lb2")}
+        for balancer in self.balancers.values():
+            for name in NAMES:
+                balancer.wait_for(lambda name=name, one=balancer: one.status("shop", name) == "UP", f"{name} is not up")
+
+    def states(self, server: str) -> list[str]:
+        return [balancer.admin_state(backend, server) for balancer in self.balancers.values() for backend in ("shop", "plain")]
+
+    def inventory(self) -> dict[str, Any]:
+        return {name: {"drain_haproxy_socket": one.socket} for name, one in self.balancers.items()}
+
+    def close(self) -> None:
+        for one in [*self.balancers.values(), *self.servers.values()]:
+            one.stop()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> collections.abc.Iterator[Site]:
+    found = Site(tmp_path / "site")
+    yield found
+    found.close()
+
+
+def method(**options: Any) -> list[dict[str, Any]]:
+    return [{"method": "haproxy", "balancers": ["lb1", "lb2"], **options}]
+
+
+def add(fleet: Fleet, site: Site, *names: str, **options: Any) -> list[Host]:
+    fleet.others = site.inventory()
+    return [fleet.add(name, method(**options)) for name in names]
+
+
+def sessions(balancer: HAProxy, port: int) -> list[Any]:
+    """One open session on the server with this port; the others that turned up are closed."""
+    for _attempt in range(20):
+        connection, reached = balancer.connect()
+        if reached == port:
+            return [connection]
+        connection.close()
+    raise AssertionError(f"no session reached port {port}")
+
+
+def test_out_and_back_with_an_open_session(fleet: Fleet, site: Site) -> None:
+    web1, web2 = add(fleet, site, "web1", "web2")
+    web2.variables["drain_methods"] = method(maintenance=False, backends=["shop"])
+    (held,) = sessions(site.balancers["lb2"], site.ports["web1"])
+
+    fleet.drain()
+    assert web1.state == "draining" and web1.result["error"] == "sessions left: 1 of shop on lb2", web1.result
+    # Where nothing is left it is in maintenance; new sessions go elsewhere.
+    assert site.states("web1") == ["maint", "maint", "drain", "maint"]
+    assert web2.state == "drained" and site.states("web2") == ["drain", "ready", "drain", "ready"], web2.result
+    for balancer in site.balancers.values():
+        for _attempt in range(6):
+            connection, reached = balancer.connect()
+            connection.close()
+            assert reached == site.ports["web3"]
+    found = {"state": "ready", "up": True}
+    assert web1.method(0)["before"] == {"server": "web1", "balancers": {name: {"plain": found, "shop": found} for name in ("lb1", "lb2")}}
+    assert web1.method(0)["outside"] is True and "has no copy" in web1.result["warning"], web1.result
+
+    held.close()
+    fleet.drain("web1")
+    assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
+    revision = web1.record["revision"]
+    fleet.drain("web1", verify=True)
+    assert web1.state == "drained" and web1.record["revision"] == revision + 1, "only verified_at changes"
+
+    # A person, or a restart of HAProxy, lets it in again: it is drained again, and what was found first stays.
+    site.balancers["lb1"].ask("set server shop/web1 state ready")
+    fleet.drain("web1", verify=True)
+    assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
+    assert web1.method(0)["before"]["balancers"]["lb1"]["shop"] == found
+
+    # Its service is not there yet. HAProxy would call it up at once after maintenance; it gets no session before a check.
+    site.servers["web1"].stop()
+    fleet.recover()
+    assert web1.state == "undoing" and "waits for HAProxy's check" in web1.result["error"], web1.result
+    assert site.states("web1") == ["drain", "ready", "drain", "ready"]
+    assert web2.state == "undone" and site.states("web2") == ["ready"] * 4, web2.result
+    site.servers["web1"].start()
+    for balancer in site.balancers.values():
+        balancer.wait_for(lambda one=balancer: one.status("shop", "web1") == "DRAIN", "it is not up again")
+    fleet.recover("web1")
+    assert web1.state == "undone" and site.states("web1") == ["ready"] * 4, web1.result
+    assert {balancer.status("shop", "web1") for balancer in site.balancers.values()} == {"UP"}
+
+
+def test_what_somebody_else_took_out_stays_out(fleet: Fleet, site: Site) -> None:
+    (web1,) = add(fleet, site, "web1")
+    site.balancers["lb1"].ask("set server shop/web1 state maint")
+    site.balancers["lb1"].ask("set server plain/web1 state drain")
+    fleet.drain()
+    assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
+    fleet.recover()
+    assert web1.state == "undone" and site.states("web1") == ["maint", "drain", "ready", "ready"], web1.result
+
+
+def test_a_balancer_that_is_gone_is_named(fleet: Fleet, site: Site) -> None:
+    web1, web2 = add(fleet, site, "web1", "web2")
+    web2.variables["drain_methods"] = method(server="web9")
+    fleet.others["lb2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9)
+    fleet.drain()
+    assert web1.state == "failed" and "load balancer lb2 cannot be reached" in web1.result["error"], web1.result
+    assert site.states("web1") == ["ready"] * 4
+    assert web2.state == "failed" and "load balancer lb1: HAProxy at" in web2.result["error"] and "web9" in web2.result["error"], web2.result
+
+    fleet.others = site.inventory()
+    fleet.drain("web1")
+    assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
+    site.balancers["lb1"].stop()
+    fleet.recover("web1")
+    assert web1.state == "undoing" and "load balancer lb1" in web1.result["error"] and "lb2" not in web1.result["error"], web1.result
+    assert site.balancers["lb2"].admin_state("plain", "web1") == "ready"
+    # It comes back with what its configuration says, and that is how it was.
+    site.balancers["lb1"].start()
+    fleet.recover("web1")
+    assert web1.state == "undone" and site.states("web1") == ["ready"] * 4, web1.result
+    assert web1.record["undone"] is True
