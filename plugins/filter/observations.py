@@ -22,6 +22,7 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "look": None,
         "methods": list(about.get("methods") or []),
         "labels": dict(about.get("labels") or {}),
+        "outside": bool(about.get("outside")),
         "could_not_approve": _not_approved(variables.get("approve_result")),
         "acknowledged": _acknowledged(variables.get("__respond_notes"), before),
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.

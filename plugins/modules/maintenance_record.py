@@ -77,7 +77,8 @@ options:
       - C(before) and C(options) are written once. Given again they are ignored, until the method was C(undone)
         and begins again.
       - C(state) is one of C(found), C(begun), C(drained), C(failed), C(undoing) and C(undone).
-        C(outside) says that it changes something outside the VM. When C(state) changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
+        When it changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
+      - C(outside) says that the method changes something outside the VM.
     type: dict
   stamp:
     description:

@@ -54,6 +54,8 @@ class Method:
     error: str | None
     boot_id: str | None
     before: Any
+    outside: bool = False
+    """Whether it changes something outside the VM."""
 
 
 VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
@@ -181,6 +183,18 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Mirror:
+    """A copy of another VM's record."""
+
+    vm: str
+    """The other VM's name in the inventory."""
+    vm_id: str | None
+    record: Record
+    values: Mapping[str, Any]
+    """The record as it was read, to be written back."""
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """One good look at a VM."""
 
@@ -201,6 +215,7 @@ class Look:
     claims: tuple[Claim, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     """The instance metadata as it was read."""
+    mirrors: tuple[Mirror, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +234,10 @@ class Host:
     could_not_approve: tuple[str, ...] = field(default=())
     labels: Mapping[str, Any] = field(default_factory=dict)
     """What the inventory says about it (respond_labels), for the keep of capacity groups."""
+    outside: bool = False
+    """Whether its drain methods change something outside it."""
+    restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Records that it has lost, by event, as they are to be written back (mirrors.py)."""
     acknowledged: tuple[str, ...] = ()
     """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
 

@@ -17,6 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
     gates,
     going_on,
     instants,
+    mirrors,
     notes,
     parts,
     telling,
@@ -50,7 +51,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     chosen = settings_module.load(settings)
-    hosts = read_observations(observations, moment)
+    hosts = mirrors.with_restored(read_observations(observations, moment))
     said = deciding.collect(hosts, moment)
     hosts = deciding.retire(hosts, said)
     directory = Directory(hosts)
@@ -58,7 +59,8 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     cases = [open_case(seen, directory, rules, chosen, moment, said.events.get(seen.key)) for seen in deciding.worth_a_case(collect(hosts), said)]
     decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
-    steps = _steps(cases, hosts, decided, phases, chosen, moment)
+    keepers = mirrors.Keepers(cases, hosts, chosen)
+    steps = _steps(cases, hosts, decided, phases, chosen, moment, keepers)
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
     return {
@@ -76,7 +78,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "summary": {**_summary(hosts, directory, cases, chosen, moment), "retired": deciding.retired(said)},
         "capacity": fitting.shown(decided.rooms),
         "claims": claiming.shown(hosts, chosen),
-        "involved": _involved(cases, hosts, steps, chosen),
+        "involved": _involved(cases, hosts, steps, chosen, keepers),
         "counts": _counts(phases, steps),
         "fingerprint": _fingerprint(hosts, steps),
     }
@@ -106,7 +108,7 @@ def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float)
 
 
 def _steps(
-    cases: list[Case], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float
+    cases: list[Case], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: mirrors.Keepers
 ) -> list[dict[str, Any]]:
     """Claims and records first, approvals before what takes longer, people last: telling them delays nothing."""
     written, acts, tells = list(decided.claims), [], []
@@ -115,6 +117,10 @@ def _steps(
         if not case.ours:
             continue
         for part in case.parts:
+            restored = mirrors.restoring(part)
+            if restored:
+                written.append(restored)
+                continue
             noted = notes.note(case, part, settings)
             if noted:
                 written.append(noted)
@@ -124,10 +130,10 @@ def _steps(
                 if case.beyond_capacity or (part.holds_changes and fitting.beyond_by_record(part)):
                     act["rule"]["beyond_capacity"] = True
             if act:
-                acts.append(act)
+                acts.append(keepers.for_step(case, part, act))
         if settings.tell:
             tells += telling.steps(case, phases[case.key])
-    return written + decided.approvals + acts + tells + _forget(hosts)
+    return written + decided.approvals + acts + keepers.steps(cases) + tells + _forget(hosts)
 
 
 def _orders(hosts: list[Host]) -> dict[str, int]:
@@ -283,7 +289,9 @@ def _explained(records: Any) -> bool:
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
 
 
-def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings) -> list[str]:
+def _involved(
+    cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: mirrors.Keepers
+) -> list[str]:
     """The VMs to look at again while something goes on; the witnesses too, or they would go on listing what they listed."""
     names = {step["host"] for step in steps}
     for case in cases:
@@ -293,6 +301,7 @@ def _involved(cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]],
             if case.named.unsure:
                 names.update(host.name for host in hosts if host.unread)
     names.update(host.name for host in hosts if wait.may_come_back(host))
+    names.update(keepers.involved(case for case in cases if wait.is_alive(case)))
     names = fitting.involved(settings, names)
     return [host.name for host in hosts if host.name in names and host.state != "retired"]
 

@@ -17,6 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.mod
     Identity,
     Look,
     Method,
+    Mirror,
     Record,
 )
 
@@ -64,6 +65,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
         identity=known,
         reached_before=bool(plain.flag(given.get("reached_before"))),
         last_look=last_look,
+        outside=bool(plain.flag(given.get("outside"))),
         could_not_approve=tuple(item.lower() for item in plain.texts(given.get("could_not_approve"))),
         labels=plain.plain(plain.mapping(given.get("labels"))),
         acknowledged=tuple(item.strip().lower() for item in plain.texts(given.get("acknowledged"))),
@@ -111,6 +113,7 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             records=records,
             problems=tuple(problems),
             about=plain.mapping(value.get("identity")),
+            mirrors=tuple(_mirrors(value.get("mirrors"))),
             claims=tuple(claim for item in plain.items(value.get("claims")) if (claim := _claim(item))),
         ),
         None,
@@ -158,6 +161,17 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
             continue
         records[record.event.key] = record
     return records, problems
+
+
+def _mirrors(value: Any) -> list[Mirror]:
+    found = []
+    for item in plain.items(value):
+        given = plain.mapping(item)
+        vm, record = plain.text(given.get("vm")), read_record(given.get("record"))
+        if vm is not None and record is not None:
+            vm_id = plain.text(given.get("vm_id"))
+            found.append(Mirror(vm, vm_id.lower() if vm_id else None, record, plain.plain(plain.mapping(given.get("record")))))
+    return found
 
 
 def read_record(value: Any) -> Record | None:
@@ -228,4 +242,5 @@ def _method(value: Any) -> Method:
         error=plain.text(given.get("error")),
         boot_id=plain.text(given.get("boot_id")),
         before=plain.plain(given.get("before")),
+        outside=bool(plain.flag(given.get("outside"))),
     )
