@@ -197,7 +197,7 @@ def test_drain_methods_in_examples(page: pathlib.Path) -> None:
         for document in yaml.safe_load_all(text):
             for key, value in walk(document):
                 for method in value if key == "drain_methods" else []:
-                    assert set(method) - {"method"} <= method_options(method["method"]), method
+                    assert set(method) - {"method", "outside"} <= method_options(method["method"]), method
 
 
 def test_every_option_of_every_drain_method_is_described() -> None:
