@@ -14,7 +14,6 @@ import sys
 import typing as t
 
 import pytest
-
 from lab.haproxy import Backend, HAProxy
 from lab.lab import Lab
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections.abc
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,3 +149,29 @@ def test_a_balancer_that_is_gone_is_named(fleet: Fleet, site: Site) -> None:
     fleet.recover("web1")
     assert web1.state == "undone" and site.states("web1") == ["ready"] * 4, web1.result
     assert web1.record["undone"] is True
+
+
+def test_the_copy_says_the_same_as_the_record_and_without_one_the_drain_goes_on(fleet: Fleet, site: Site) -> None:
+    web1, web2, web3 = add(fleet, site, "web1", "web2", "web3")
+    # A drain that fails before it has found anything has nothing outside to be put back.
+    web3.variables["drain_methods"] = method(backends=["nothing"])
+    fleet.others["keeper"] = {}
+    fleet.others["gone"] = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9}
+    copies = fleet.folder / "copies"
+    web1.variables.update(test_mirror="keeper", test_mirror_path=str(copies))
+    web2.variables.update(test_mirror="gone", test_mirror_path=str(copies))
+    fleet.drain()
+    assert web1.state == web2.state == "drained", (web1.result, web2.result)
+    assert web1.result["warning"] is None
+    assert "(gone: " in web2.result["warning"] and "put back by hand" in web2.result["warning"], web2.result
+    (copy,) = [json.loads(path.read_text()) for path in copies.glob("mirror-*.json")]
+    record = web1.record
+    record.pop("lineage")
+    assert copy == {"format": 1, "vm": "web1", "vm_id": record["vm_id"], "record": record}
+    assert web3.state == "failed" and "nothing" in web3.result["error"], web3.result
+
+    web3.variables["test_undo_failed"] = True
+    fleet.recover()
+    assert [host.state for host in (web1, web2, web3)] == ["undone"] * 3, [host.result for host in (web1, web2, web3)]
+    (copy,) = [json.loads(path.read_text()) for path in copies.glob("mirror-*.json")]
+    assert copy["record"]["methods"][0]["state"] == "undone" and copy["record"]["undone"] is True

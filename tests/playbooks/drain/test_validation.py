@@ -15,8 +15,8 @@ from fleet import HERE, environment
 WRONG = {
     "empty": ([], "at least one method"),
     "text": ("service", "must be a list"),
-    "no dictionary": (["service"], "entry 1: method must be service, probe_file, command, tasks, none."),
-    "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, command, tasks, none"),
+    "no dictionary": (["service"], "entry 1: method must be service, probe_file, haproxy, command, tasks, none."),
+    "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, haproxy, command, tasks, none"),
     "outside": ([{"method": "../../../etc"}], "method must be service"),
     "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names. Options: none."),
     "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
@@ -28,13 +28,17 @@ WRONG = {
     "choice": ([{"method": "probe_file", "path": "/x", "present_means": "up"}], "present_means is wrong: up"),
     "ports": ([{"method": "probe_file", "path": "/x", "ports": ["http"]}], "ports is wrong"),
     "file": ([{"method": "tasks", "begin": "a.yml", "check": "b.yml", "undo": "c.yml"}], "there is no file a.yml in"),
+    "truth": ([{"method": "haproxy", "balancers": ["lb1"], "maintenance": "later"}], "maintenance is wrong: later"),
+    "no balancers": ([{"method": "haproxy", "balancers": []}], "balancers is wrong: []"),
+    "outside or not": ([{"method": "none", "outside": "there"}], "entry 1 (none): outside is wrong: there"),
     "two at once": ([{"method": "command"}, {"method": "probe_file"}], "entry 2 (probe_file): path is missing"),
 }
 RIGHT = [
     {"method": "service", "names": ["nginx.service", "app@1.service"]},
     {"method": "probe_file", "path": "/x", "present_means": "out", "interval": "5", "threshold": 3, "ports": [80, "443"], "mode": "0640"},
     {"method": "command", "begin": "a b", "check": ["a", 1], "undo": ["c"], "timeout": 5},
-    {"method": "none"},
+    {"method": "haproxy", "balancers": ["lb1"], "maintenance": "no", "sessions": "2", "outside": True},
+    {"method": "none", "outside": "false"},
 ]
 
 

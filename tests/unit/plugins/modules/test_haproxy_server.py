@@ -184,7 +184,13 @@ def test_what_is_not_there_is_named_and_what_there_is(stand, call):
 
 @pytest.mark.parametrize(
     "options",
-    [{"server": "web1 state maint; shutdown sessions server shop/web2"}, {"server": "web1\nset"}, {"server": ""}, {"backends": ["a b"]}, {"states": {"a;b": "drain"}}],
+    [
+        {"server": "web1 state maint; shutdown sessions server shop/web2"},
+        {"server": "web1\nset"},
+        {"server": ""},
+        {"backends": ["a b"]},
+        {"states": {"a;b": "drain"}},
+    ],
 )
 def test_a_name_is_never_a_second_command(stand, call, options):
     stand.add("shop")
