@@ -267,6 +267,7 @@ record:
         boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
         at: "2026-11-21T20:00:09.000000Z"
         error: null
+        outside: false
 conflict:
   description: The record had another revision than O(expected_revision).
   returned: always
