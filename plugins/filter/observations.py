@@ -61,11 +61,17 @@ def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
 
 
 def observations(
-    hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, t.Any]], before: Iterable[Mapping[str, t.Any]] = ()
+    hosts: Iterable[str],
+    hostvars: Mapping[str, Mapping[str, t.Any]],
+    before: Iterable[Mapping[str, t.Any]] = (),
+    looked_at: Iterable[str] | None = None,
 ) -> list[dict[str, t.Any]]:
-    """One observation for each host, in the order given."""
+    """One observation for each host, in the order given. Of hosts that were not looked at again it is the one from before."""
     earlier = {str(one["host"]): one for one in before}
-    return [_observation(str(host), hostvars[host], earlier.get(str(host), {})) for host in hosts]
+    names = [str(host) for host in hosts]
+    # Reading a host's variables is what costs: a fleet has many more hosts than take part.
+    anew = set(names) if looked_at is None else {str(host) for host in looked_at} | (set(names) - set(earlier))
+    return [_observation(name, hostvars[name], earlier.get(name, {})) if name in anew else dict(earlier[name]) for name in names]
 
 
 class FilterModule:
