@@ -30,6 +30,11 @@ class Lab:
         self.hosts: dict[str, dict[str, t.Any]] = {vm: self._host(vm) for vm in self.vms}
         self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 90}
 
+    def add(self, vms: t.Sequence[str]) -> None:
+        """Take VMs in that the simulator plays by its own arguments, such as --vm-file."""
+        self.vms += vms
+        self.hosts.update({vm: self._host(vm) for vm in vms})
+
     def _host(self, vm: str) -> dict[str, t.Any]:
         home = self.folder / vm
         home.mkdir(parents=True)
