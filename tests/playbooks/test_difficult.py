@@ -134,7 +134,7 @@ def test_difficult_vms_are_named_hold_their_own_events_and_delay_nobody(make_lab
 def test_a_vm_that_does_not_answer_is_not_waited_for_in_every_turn(make_lab: Make, tmp_path: pathlib.Path) -> None:
     lab = make_lab(["fine", "blocked"], 10, "--switch", "rate_limit=0")
     # So long that only a run which asks it in every turn asks it twice.
-    lab.all["respond_look_seconds"] = 20
+    lab.all["respond_look_seconds"] = 16
     simulator = lab.simulator
     simulator.ask("POST", "/faults", {"kind": "slow", "vm": "blocked", "seconds": BLOCKED_SECONDS, "count": 1000})
     simulator.event("Freeze", ["fine", "blocked"], duration_in_seconds=5, notice=36000)
