@@ -66,12 +66,19 @@ def observations(
     before: Iterable[Mapping[str, t.Any]] = (),
     looked_at: Iterable[str] | None = None,
 ) -> list[dict[str, t.Any]]:
-    """One observation for each host, in the order given. Of hosts that were not looked at again it is the one from before."""
+    """One observation for each host, in the order given. Hosts that take no part any more are shown as they were seen before."""
     earlier = {str(one["host"]): one for one in before}
     names = [str(host) for host in hosts]
     # Reading a host's variables is what costs: a fleet has many more hosts than take part.
     anew = set(names) if looked_at is None else {str(host) for host in looked_at} | (set(names) - set(earlier))
-    return [_observation(name, hostvars[name], earlier.get(name, {})) if name in anew else dict(earlier[name]) for name in names]
+    return [_observation(name, hostvars[name], earlier.get(name, {})) if name in anew else _resting(earlier[name]) for name in names]
+
+
+def _resting(before: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """What was seen earlier is not what is: it shows who the VM is and what was done on it, and no event that is listed now."""
+    if before.get("state") != "ok":
+        return dict(before)
+    return {**before, "state": "resting", "look": None, "last_look": {**before["look"], "events": []}, "reached_before": True}
 
 
 class FilterModule:

@@ -32,6 +32,9 @@ def decide(case: Case, settings: Settings, now: float) -> None:
 
 def _silent(case: Case, part: Part) -> None:
     part.reason = f"{part.host.name} could not be read: {part.host.error or 'no reason given'}"
+    if part.host.state == "resting":
+        part.asleep, part.reason = True, f"{part.host.name} takes no part in this run any more; the next one looks at it again"
+        return
     # Somebody who was reached in this run will come back from a reboot; who never answered may never do.
     part.asleep = not part.host.reached_before and not case.listed
     if part.record is not None and part.record.ended_the_vm:

@@ -39,6 +39,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
 
 PRUNE_AFTER = 86400.0
+# All VMs of a group list its events, hundreds perhaps; a few of them tell as much as all.
+WITNESSES = 3
 
 
 class PlanError(ValueError):
@@ -268,7 +270,8 @@ def _host_phase(host: Host) -> str | None:
 
 
 def _summary(hosts: list[Host], directory: Directory, cases: list[Case], settings: Settings, now: float) -> dict[str, Any]:
-    looks = [(host.name, host.look) for host in hosts if host.look]
+    seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
+    looks = [(name, look) for name, look in seen if look is not None]
     return {
         "answered": len(looks),
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
@@ -292,12 +295,12 @@ def _explained(records: Any) -> bool:
 def _involved(
     cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: mirrors.Keepers
 ) -> list[str]:
-    """The VMs to look at again while something goes on; the witnesses too, or they would go on listing what they listed."""
+    """The VMs to look at again while something goes on, and some witnesses: an event that any of them lists is listed."""
     names = {step["host"] for step in steps}
     for case in cases:
         if wait.is_alive(case):
             names.update(part.host.name for part in case.parts)
-            names.update(host.name for host in case.seen.listed_by)
+            names.update(host.name for host in case.seen.listed_by[:WITNESSES])
             if case.named.unsure:
                 names.update(host.name for host in hosts if host.unread)
     names.update(host.name for host in hosts if wait.may_come_back(host))

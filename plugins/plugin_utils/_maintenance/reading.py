@@ -49,7 +49,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
         look, problem = read_look(given.get("look"), now)
         if look is None:
             state, error = "failed", problem
-    elif state not in ("unreachable", "failed", "excluded"):
+    elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
     last_look = None if look or state == "excluded" else read_look(given.get("last_look"), now)[0]
     known = _identity(given.get("identity"), None)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, noted, plan, record, vm
 
 PAUSE = event(event_type="Freeze", duration_in_seconds=5)
@@ -29,3 +31,27 @@ def test_an_event_that_came_and_went_unseen_over_a_failed_drain_is_reported() ->
     assert plan(vm("vm1", [], [failed]))["failed"][0]["reason"].endswith("exit code 3")
     cancelled = record("failed", event(due=900), ago=60, missing_since=at(-30), reason="exit code 3")
     assert plan(vm("vm1", [], [cancelled]))["failed"] == []
+
+
+def resting(host: str, **look: Any) -> dict[str, Any]:
+    """A VM that was seen at the beginning of the run and takes no part any more."""
+    seen = vm(host, **look)
+    return {**seen, "state": "resting", "look": None, "last_look": seen["look"], "reached_before": True}
+
+
+def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it() -> None:
+    both = event(resources=("vm1", "vm2"))
+    ready = record("drained", both, ago=10)
+    found = plan(vm("vm1", [both], [ready]), resting("vm2"))
+    assert found["summary"]["answered"] == 2
+    assert acts(found) == []
+    assert "vm2 could not be read" in found["events"][0]["reason"]
+    assert found["events"][0]["unmanaged"] == []
+    assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
+
+
+def test_some_witnesses_are_enough() -> None:
+    listing = [vm(f"vm{number}", [event()]) for number in range(1, 50)]
+    involved = plan(*listing)["involved"]
+    assert "vm1" in involved
+    assert 1 < len(involved) <= 4
