@@ -61,7 +61,13 @@ class Controller:
         command = ["nice", "-n", "5", "ansible-playbook", "-i", str(inventory), playbook, "-e", json.dumps(variables)]
         with log.open("ab") as output:
             return subprocess.Popen(
-                command, env=self.environment(), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                command,
+                env=dict(self.environment(), ANSIBLE_LOG_PATH=str(log.with_suffix(".times"))),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
 
     def environment(self) -> dict[str, str]:
