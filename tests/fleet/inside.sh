@@ -12,7 +12,8 @@ mount -t tmpfs -o mode=755 tmpfs "$FLEET_WORK"
 mkdir -p "$FLEET_WORK/home" "$FLEET_WORK/tmp"
 ip link set lo up
 export HOME="$FLEET_WORK/home" TMPDIR="$FLEET_WORK/tmp"
-"$FLEET_PYTHON" -m pytest -q -s -p no:cacheprovider --basetemp="$FLEET_WORK/pytest" "$@" > "$FLEET_LOGS/output" 2>&1 &
+: > "$FLEET_LOGS/output"
+"$FLEET_PYTHON" -m pytest -q -s -p no:cacheprovider --basetemp="$FLEET_WORK/pytest" "$@" >> "$FLEET_LOGS/output" 2>&1 &
 tests=$!
 tail -n +1 -q --pid="$tests" -f "$FLEET_LOGS/output" &
 shown=$!

@@ -45,7 +45,7 @@ class Controller:
             "ansible_python_interpreter": "/usr/bin/python3",
             "ansible_ssh_private_key_file": str(self._key),
             "respond_health": {"url": "http://127.0.0.1:8080/health"},
-            "respond_drain_seconds": 60,
+            "respond_drain_seconds": 120,
             "respond_pass_interval": 10,
         }
 

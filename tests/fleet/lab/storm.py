@@ -26,7 +26,7 @@ FAILURE = {
     "description": "Host server is undergoing an emergency repair.",
 }  # fmt: skip
 # Approved events start earlier. Without anybody who approves, nobody gains by waiting longer.
-NOTICE, NOTICE_OF_NOBODY = 300, 10
+NOTICE, NOTICE_OF_NOBODY = 3000, 10
 
 
 @dataclasses.dataclass
@@ -70,10 +70,10 @@ def storm(lab: Lab, name: str, policy: t.Any) -> Result:
     ids = {lab.simulator.ask("POST", "/events", {**event, "notice": notice})["event_id"]: kind for kind, event in EVENTS.items()}
     run, log = None, lab.logs / f"{name}.log"
     if policy is not None:
-        run = lab.controller.start("maintenance.azure.respond", log, respond_policy=policy, respond_wait=True, respond_wait_timeout=240)
-    until(lambda: len(lab.platform.happened) > first or (run and run.poll() is not None), 240, "something is hit")
+        run = lab.controller.start("maintenance.azure.respond", log, respond_policy=policy, respond_wait=True, respond_wait_timeout=600)
+    until(lambda: len(lab.platform.happened) > first or (run and run.poll() is not None), 600, "something is hit")
     ids[lab.simulator.ask("POST", "/events", FAILURE)["event_id"]] = "host failure"
-    exit_code = run.wait(300) if run else None
+    exit_code = run.wait(700) if run else None
     until(lambda: not lab.simulator.ask("GET", "/state").get("listed", 0) and all_over(lab, list(ids)), 120, "every event is over")
     lab.wait_until_all_serve(60)
     requests = load.stop()
