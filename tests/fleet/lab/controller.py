@@ -16,6 +16,7 @@ from .balancer import Balancer
 from .commands import run
 from .guest import Guest
 
+CALLBACKS = pathlib.Path(__file__).resolve().parents[1] / "callback_plugins"
 # A machine that is paused or dead does not close its connections: ssh has to find out by itself, within seconds.
 SSH_OPTIONS = (
     *("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=3"),
@@ -54,31 +55,31 @@ class Controller:
         words = ["ssh", "-i", str(self._key), *SSH_OPTIONS[: SSH_OPTIONS.index("ControlMaster=auto") - 1]]
         return run(*words, f"root@{self._guests[vm].address}", command, check=False, seconds=20).strip()
 
-    def start(self, playbook: str, log: pathlib.Path, **variables: t.Any) -> subprocess.Popen[bytes]:
-        """A playbook in a process group of its own, so that it can be killed with all that it started."""
+    def start(self, playbook: str, log: pathlib.Path, stop_at: str = "", **variables: t.Any) -> subprocess.Popen[bytes]:
+        """A playbook as a process. It stands still at a task when it is told so (see callback_plugins/boundary.py)."""
         inventory = self.folder / f"{log.stem}.inventory.json"
         inventory.write_text(json.dumps({"all": {"vars": self.all, "children": {"web": {"hosts": self.hosts}}}}))
         command = ["nice", "-n", "5", "ansible-playbook", "-i", str(inventory), playbook, "-e", json.dumps(variables)]
+        environment = dict(
+            self.environment(),
+            ANSIBLE_LOG_PATH=str(log.with_suffix(".times")),
+            ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.folder / f"cp-{log.stem}"),
+            BOUNDARY_FILE=str(log.with_suffix(".boundaries")),
+            BOUNDARY_AT=stop_at,
+        )
         with log.open("ab") as output:
-            return subprocess.Popen(
-                command,
-                env=dict(self.environment(), ANSIBLE_LOG_PATH=str(log.with_suffix(".times"))),
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            return subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
 
     def environment(self) -> dict[str, str]:
         return dict(
             os.environ,
             ANSIBLE_HOME=str(self.folder / "ansible"),
             ANSIBLE_LOCAL_TEMP=str(self.folder / "ansible" / "tmp"),
-            ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.folder / "cp"),
             ANSIBLE_SSH_ARGS=" ".join(SSH_OPTIONS),
             ANSIBLE_PIPELINING="1",
             ANSIBLE_FORKS="10",
             ANSIBLE_NOCOLOR="1",
             ANSIBLE_TIMEOUT="5",
+            ANSIBLE_CALLBACK_PLUGINS=str(CALLBACKS),
+            ANSIBLE_CALLBACKS_ENABLED="boundary",
         )

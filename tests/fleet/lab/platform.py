@@ -29,13 +29,14 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
 
 
 class Platform:
-    """Plays out on the guests what the simulator says. ``happened`` lists it with real times."""
+    """Plays out on the guests what the simulator says. ``happened`` lists it with real times,
+    ``approved`` how each VM of an event stood when somebody approved it."""
 
     def __init__(self, guests: dict[str, Guest], oracle: Oracle, work: pathlib.Path) -> None:
         self._guests, self._oracle = guests, oracle
         self.happened: list[dict[str, t.Any]] = []
+        self.approved: list[dict[str, t.Any]] = []
         self.faults: list[str] = []
-        self._busy = 0
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(work / "hook.socket"))
         self._listener.listen(64)
@@ -55,6 +56,8 @@ class Platform:
                 while part := connection.recv(65536):
                     text += part
             entry = json.loads(text)
+            if entry["transition"] == "approved":
+                self.approved.append({"event_id": entry["event_id"], **{vm: self._oracle.before_impact(vm) for vm in entry["resources"]}})
             if entry["transition"] in ("impact", "impact_ended"):
                 for vm in entry["resources"]:
                     in_background(lambda vm=vm, entry=entry: self._carry_out(self._guests[vm], entry), f"{entry['transition']} of {vm}")
