@@ -27,4 +27,5 @@ def fleet() -> t.Iterator[Lab]:
 def lab(fleet: Lab) -> t.Iterator[Lab]:
     fleet.wait_until_all_serve(60)
     yield fleet
+    fleet.controller.end_runs()
     fleet.keep_logs()

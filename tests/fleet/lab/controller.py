@@ -15,6 +15,7 @@ import typing as t
 from .balancer import Balancer
 from .commands import run
 from .guest import Guest
+from .killing import kill
 
 CALLBACKS = pathlib.Path(__file__).resolve().parents[1] / "callback_plugins"
 # A machine that is paused or dead does not close its connections: ssh has to find out by itself, within seconds.
@@ -35,6 +36,7 @@ class Controller:
         self.folder = work / "controller"
         self._guests, self._balancer = guests, balancer
         self.folder.mkdir()
+        self._runs: list[subprocess.Popen[bytes]] = []
         self._key = self.folder / "key"
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self._key))
         self.public_key = self._key.with_suffix(".pub").read_text()
@@ -69,6 +71,15 @@ class Controller:
         )
         with log.open("ab") as output:
             return subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+        self._runs.append(run)
+        return run
+
+    def end_runs(self) -> None:
+        """What a test that failed has left at work would spoil the next one."""
+        for process in self._runs:
+            if process.poll() is None:
+                kill(process)
+        self._runs.clear()
 
     def environment(self) -> dict[str, str]:
         return dict(
