@@ -28,7 +28,7 @@ class Oracle:
     def __init__(self, guests: dict[str, Guest], balancer: Balancer, ask: t.Callable[..., str]) -> None:
         self._guests, self._balancer, self._ask = guests, balancer, ask
 
-    def before_impact(self, vm: str) -> dict[str, t.Any]:
+    def how_users_reach(self, vm: str) -> dict[str, t.Any]:
         """Whether users still get to it, at this very moment, as the load balancer says."""
         row = self._balancer.servers()[vm]
         sessions = int(row["scur"] or 0)

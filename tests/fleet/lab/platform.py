@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 import socket
@@ -55,29 +56,39 @@ class Platform:
                 text = b""
                 while part := connection.recv(65536):
                     text += part
-            entry = json.loads(text)
-            if entry["transition"] == "approved":
-                self.approved.append({"event_id": entry["event_id"], **{vm: self._oracle.before_impact(vm) for vm in entry["resources"]}})
-            if entry["transition"] in ("impact", "impact_ended"):
-                for vm in entry["resources"]:
-                    in_background(lambda vm=vm, entry=entry: self._carry_out(self._guests[vm], entry), f"{entry['transition']} of {vm}")
+            self._pass_on(json.loads(text))
 
-    def _carry_out(self, guest: Guest, entry: dict[str, t.Any]) -> None:
+    def _pass_on(self, entry: dict[str, t.Any]) -> None:
+        if entry["transition"] == "approved":
+            self._attempt(entry, lambda: self._note_approval(entry))
+        elif entry["transition"] in ("impact", "impact_ended"):
+            act = self._hit if entry["transition"] == "impact" else self._bring_back
+            for vm in entry["resources"]:
+                work = functools.partial(self._attempt, entry, functools.partial(act, self._guests[vm], entry))
+                in_background(work, f"{entry['transition']} of {vm}")
+
+    def _attempt(self, entry: dict[str, t.Any], work: t.Callable[[], None]) -> None:
+        """The error of a thread would be seen by nobody: tests look at ``faults``."""
         try:
-            kind = entry["event"]["impact_type"] if "impact_type" in entry["event"] else entry["event"]["event_type"]
-            if entry["transition"] == "impact":
-                # First of all, and without a look at any record: is it out of service?
-                seen = self._oracle.before_impact(guest.name)
-                began = time.time()
-                guest.pause() if kind == "Freeze" else guest.power_off()
-                self.happened.append({"event_id": entry["event_id"], "vm": guest.name, "kind": kind, "began": began, "ended": None, **seen})
-            else:
-                guest.resume() if kind == "Freeze" else guest.boot()
-                for one in self.happened:
-                    if one["event_id"] == entry["event_id"] and one["vm"] == guest.name and one["ended"] is None:
-                        one["ended"] = time.time()
-        except Exception as problem:  # a thread's error would be seen by nobody
-            self.faults.append(f"{entry['transition']} of {guest.name}: {problem!r}")
+            work()
+        except Exception as problem:
+            self.faults.append(f"{entry['transition']} of {entry['resources']}: {problem!r}")
+
+    def _note_approval(self, entry: dict[str, t.Any]) -> None:
+        self.approved.append({"event_id": entry["event_id"], **{vm: self._oracle.how_users_reach(vm) for vm in entry["resources"]}})
+
+    def _hit(self, guest: Guest, entry: dict[str, t.Any]) -> None:
+        kind = entry["event"]["impact_type"]
+        # First of all, and without a look at any record: is it out of service?
+        seen = self._oracle.how_users_reach(guest.name)
+        self.happened.append({"event_id": entry["event_id"], "vm": guest.name, "kind": kind, "began": time.time(), "ended": None, **seen})
+        guest.pause() if kind == "Freeze" else guest.power_off()
+
+    def _bring_back(self, guest: Guest, entry: dict[str, t.Any]) -> None:
+        guest.resume() if entry["event"]["impact_type"] == "Freeze" else guest.boot()
+        for one in self.happened:
+            if one["event_id"] == entry["event_id"] and one["vm"] == guest.name and one["ended"] is None:
+                one["ended"] = time.time()
 
     def close(self) -> None:
         self.simulator.close()
