@@ -3,16 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Each target needs nothing but make and Python 3.12 or newer, and sets up the rest below .build. No root, and no network but the
-# package index that pip uses.
+# package index that pip uses; fleet-test alone needs root, and Debian's packages.
 .DEFAULT_GOAL := help
-.PHONY: help drill test unit bench lint environment clean
+.PHONY: help drill test unit bench lint fleet-test environment clean
 SHELL := /bin/bash
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build/tree
 export PYTHONPATH := $(CURDIR)/.build/tree
 export PATH := $(CURDIR)/.build/venv/test/bin:$(PATH)
 
 help: ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST))
 
 environment:
 	@tests/tools/environment.sh test > /dev/null
@@ -28,6 +28,9 @@ unit: environment ## The developer's inner loop, under a minute
 
 bench: environment ## Speed against ansible.builtin.uri, and the simulator under 1000 machines
 	@python tests/tools/bench.py
+
+fleet-test: environment ## Six real guests behind HAProxy through maintenance. As root, on Debian or Ubuntu; installs what it needs with apt
+	@tests/fleet/run.sh $(FLEET_ARGS)
 
 lint: environment ## Every linter
 	@python tests/tools/run_suites.py lint

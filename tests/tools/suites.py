@@ -15,7 +15,7 @@ TREE = ROOT / ".build" / "tree"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "guests", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "guests", "fleet", "benchmark", "tools", "sanity", "requirements", "output")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -107,6 +107,7 @@ def sanity(core: str, *options: str) -> Suite:
 def heavy_suites() -> list[Suite]:
     """Longest first, so that two at a time end together. Core 2.20 and newer need Python 3.9 on the machine they manage."""
     return [
+        Suite("fleet", ("bash", "tests/fleet/run.sh"), 1800, "closing line"),
         sanity("2.21"),
         build_environment("core-2.18", "3.11"),
         Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line"),

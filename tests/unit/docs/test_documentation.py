@@ -164,9 +164,9 @@ def test_variables_named_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_make_targets_exist(page: pathlib.Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    commands = re.findall(r"`make ([a-z]+)`", prose(page))
-    commands += [name for text in examples(page, "console") for name in re.findall(r"^make ([a-z]+)\b", text, re.MULTILINE)]
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    commands = re.findall(r"`make ([a-z-]+)`", prose(page))
+    commands += [name for text in examples(page, "console") for name in re.findall(r"^make ([a-z-]+)", text, re.MULTILINE)]
     for name in commands:
         assert name in targets, f"{page.name} names make {name}"
 

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""respond killed (SIGKILL, with all that it started) again and again in one maintenance, two runs at once, a cut link: all end well.
+
+FLEET_KILLS=N adds N kills at random tasks and at random moments. FLEET_SEED repeats a sequence.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import typing as t
+
+import pytest
+
+from .lab.commands import until
+from .lab.controller import DRAIN_EVERYTHING
+from .lab.killing import kill, wait_for_boundary
+from .lab.lab import Lab
+from .lab.storm import all_over
+
+# In the order in which a maintenance comes to them: each run does what the one before was killed in.
+CHOSEN = (
+    "Service | Ask systemd to stop them",
+    "Approve the events",
+    "Approve the events > Act | ",
+    "Service | Ask systemd to start them",
+)
+EVENTS = (
+    {"event_type": "Freeze", "resources": ["web1", "web2"], "duration_in_seconds": 5, "started_seconds": 12},
+    {"event_type": "Reboot", "resources": ["web3"], "impact_seconds": 4, "started_seconds": 12},
+)
+SETTINGS: dict[str, t.Any] = {
+    "respond_policy": DRAIN_EVERYTHING,
+    "respond_wait": True,
+    "respond_wait_timeout": 600,
+    # How long others wait for a run that was killed, or is slow.
+    "respond_timing": {"claim_seconds": 25},
+}
+
+
+class Maintenance:
+    """Events on three of the guests while users are there; and what must hold at the end, whatever happened to the runs."""
+
+    def __init__(self, lab: Lab, name: str) -> None:
+        self.lab, self.name = lab, name
+        self.began = time.monotonic()
+        self._hit, self._approved = len(lab.platform.happened), len(lab.platform.approved)
+        self._load = lab.load(name, 30)
+        self.ids = [lab.simulator.ask("POST", "/events", {"notice": 3000, **event})["event_id"] for event in EVENTS]
+        self._runs = 0
+
+    def run(self, stop_at: str = "") -> t.Any:
+        self._runs += 1
+        log = self.lab.logs / f"{self.name}-{self._runs}.log"
+        members = list(self.lab.guests)
+        capacity = [{"name": "web", "members": members, "max_unavailable": 3}]
+        return self.lab.controller.start("maintenance.azure.respond", log, stop_at, respond_capacity=capacity, **SETTINGS)
+
+    def log(self) -> str:
+        return (self.lab.logs / f"{self.name}-{self._runs}.log").read_text()[-5000:]
+
+    def run_and_kill(self, stop_at: str, seconds: float = 150) -> str:
+        """Where it was killed; nothing when it came to its end before."""
+        run = self.run("" if stop_at == "moment" else stop_at)
+        reached = self.lab.logs / f"{self.name}-{self._runs}.boundaries.reached"
+        where = wait_for_boundary(run, reached, seconds)
+        if not where and run.poll() is None and stop_at == "moment":
+            where = f"after {seconds:.1f} s"
+        over = run.poll() is not None
+        kill(run)
+        print(f"{self.name}: killed at {where}" if where else f"{self.name}: never came to {stop_at}", flush=True)
+        assert where or over, f"neither at {stop_at} nor over after {seconds:.0f} s: {self.log()}"
+        return where
+
+    def ends_well(self, excused: t.Sequence[str] = ()) -> None:
+        platform = self.lab.platform
+        until(lambda: all_over(self.lab, self.ids), 60, "every event is over")
+        self.lab.wait_until_all_serve(60)
+        requests = self._load.stop()
+        assert platform.faults == []
+        hit, approved = platform.happened[self._hit :], platform.approved[self._approved :]
+        assert sorted(one["vm"] for one in hit) == ["web1", "web2", "web3"]
+        assert {one["event_id"] for one in approved} == set(self.ids)
+        for one in approved:
+            assert all(one[vm]["out"] for vm in one if vm != "event_id"), f"approved early: {one}"
+        assert [one for one in hit if not one["out"]] == [], "hit while in service"
+        assert self.lab.oracle.services() == self.lab.untouched
+        failed = [request for request in requests if request.failed and request.server not in excused]
+        print(f"{self.name}: {len(requests)} requests, {len(failed)} failed, {time.monotonic() - self.began:.0f} s", flush=True)
+        assert failed == []
+
+
+def test_killed_again_and_again_in_one_maintenance(lab: Lab) -> None:
+    maintenance = Maintenance(lab, "killed")
+    for task in CHOSEN:
+        assert maintenance.run_and_kill(task), f"no run came to {task}: the test proves nothing there"
+    last = maintenance.run()
+    assert last.wait(600) == 0, maintenance.log()
+    maintenance.ends_well()
+
+
+@pytest.mark.parametrize("number", range((int(os.environ.get("FLEET_KILLS", "0")) + 3) // 4))
+def test_killed_at_random(lab: Lab, number: int) -> None:
+    seed = os.environ.get("FLEET_SEED", str(time.time_ns()))
+    chance = random.Random(f"{seed} {number}")
+    print(f"FLEET_SEED={seed}")
+    maintenance = Maintenance(lab, f"random{number}")
+    for cut in range(4):
+        if cut % 2:
+            maintenance.run_and_kill("moment", chance.uniform(1, 60))
+        else:
+            maintenance.run_and_kill(str(chance.randint(1, 300)))
+    last = maintenance.run()
+    assert last.wait(600) == 0, maintenance.log()
+    maintenance.ends_well()
+
+
+def test_two_runs_at_once_and_a_cut_link(lab: Lab) -> None:
+    maintenance = Maintenance(lab, "two")
+    runs = [maintenance.run(), maintenance.run()]
+    # Once somebody is at work, a machine that is about to be hit is out of reach for a while.
+    until(lambda: lab.guests["web2"].health_file() is None, 400, "web2 drains")
+    lab.guests["web2"].cable.cut()
+    time.sleep(25)
+    assert not any("web2" in one for one in lab.platform.approved[maintenance._approved :]), "approved while web2 could not be asked"
+    lab.guests["web2"].cable.mend()
+    assert [run.wait(600) for run in runs] == [0, 0], maintenance.log()
+    maintenance.ends_well(excused=["web2"])
