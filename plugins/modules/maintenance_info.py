@@ -206,6 +206,7 @@ claims:
     - Who is at work on this VM, as M(maintenance.azure.maintenance_record) has noted it.
     - Each has C(name) (of its file), C(run), C(digest) (of the event's id), C(event_id), C(kind), C(who), C(groups), C(made_at),
       C(limit) (until when, by the clock of the VM) and C(expired).
+  version_added: 1.1.0
   returned: success
   type: list
   elements: dict
@@ -214,6 +215,7 @@ mirrors:
   description:
     - Copies of other VMs' records that lie on this VM. They are no records of this VM.
     - Each has C(vm) (the name in the inventory), C(vm_id) and C(record).
+  version_added: 1.1.0
   returned: success
   type: list
   elements: dict

@@ -111,6 +111,7 @@ options:
       - With O(state=present) the record is written under this claim. The claim is renewed first, and it is looked at once more
         afterwards. When it is gone the module fails with RV(error_kind=claim_lost), and nothing may be done about the VM.
       - Required with O(state=claimed) and O(state=released).
+    version_added: 1.1.0
     type: dict
     suboptions:
       run:
@@ -138,12 +139,14 @@ options:
     description:
       - With O(state=claimed) or O(state=released), the files of claims to remove first, as RV(maintenance.azure.maintenance_info#module:claims)
         names them. One whose time limit has not passed is left, and so is one that was renewed since.
+    version_added: 1.1.0
     type: list
     elements: str
     default: []
   mirror:
     description:
       - With O(state=mirrored), the record to copy and whose it is.
+    version_added: 1.1.0
     type: dict
     suboptions:
       vm:
@@ -161,6 +164,7 @@ options:
     description:
       - A record to go on with if there is none, taken from a copy on another VM. A record that is there is not replaced.
       - The revision goes on from the one of the copy.
+    version_added: 1.1.0
     type: dict
 extends_documentation_fragment:
   - maintenance.azure.attributes
@@ -275,12 +279,14 @@ conflict:
   sample: false
 claims:
   description: The files of the claims that this run has on the VM now.
+  version_added: 1.1.0
   returned: O(state=claimed) or O(state=released)
   type: list
   elements: str
   sample: [claim-4f1b2c9a7d3e-1a2b3c4d5e6f7a8b.1795291380000.json]
 error_kind:
   description: What went wrong, for programs. One of V(records), V(conflict) and V(claim_lost).
+  version_added: 1.1.0
   returned: failure
   type: str
   sample: claim_lost

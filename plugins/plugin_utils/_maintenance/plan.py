@@ -15,10 +15,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
     due,
     fitting,
     gates,
-    going_on,
     instants,
     mirrors,
     notes,
+    overview,
     parts,
     telling,
     undoing,
@@ -31,7 +31,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
     settings as settings_module,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset, open_case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, open_case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import collect
@@ -66,7 +66,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
     return {
-        "events": [_entry(case, phases[case.key]) for case in cases],
+        "events": [overview.entry(case, phases[case.key]) for case in cases],
         "steps": steps,
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
@@ -76,13 +76,13 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             for part in case.parts
             if part.failed and case.ours
         ],
-        "hosts": _hosts(hosts),
-        "summary": {**_summary(hosts, directory, cases, chosen, moment), "retired": deciding.retired(said)},
+        "hosts": overview.of_hosts(hosts),
+        "summary": {**overview.summary(hosts, directory, cases, chosen, moment), "retired": deciding.retired(said)},
         "capacity": fitting.shown(decided.rooms),
         "claims": claiming.shown(hosts, chosen),
         "involved": _involved(cases, hosts, steps, chosen, keepers),
-        "counts": _counts(phases, steps),
-        "fingerprint": _fingerprint(hosts, steps),
+        "counts": overview.counts(phases, steps),
+        "fingerprint": overview.fingerprint(hosts, steps),
     }
 
 
@@ -213,85 +213,6 @@ def _age(case: Case) -> tuple[float, float, str]:
     return min(noticed, default=infinite), case.event.not_before or infinite, case.key
 
 
-def _entry(case: Case, phase: str) -> dict[str, Any]:
-    event = case.event
-    lead = telling.lead(case)
-    outcomes = [part.record.outcome for part in case.parts if part.record and part.record.outcome]
-    return {
-        **event.for_record(),
-        "hosts": [part.host.name for part in case.hit],
-        "unmanaged": list(case.named.unmanaged),
-        "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
-        "listed": case.listed,
-        "rule": case.rule.as_dict(),
-        "decision": deciding.shown(case.word),
-        "retired": list(case.retired),
-        "phase": phase,
-        "reason": words.reason(case, phase),
-        "next": words.upcoming(case, phase),
-        "starts_in": case.left,
-        "outcome": outcomes[0] if outcomes else None,
-        "approver": case.approver,
-        "tell": telling.untold(case, phase) if lead and case.hit else [],
-        "lead": lead.host.name if lead else None,
-        "parts": [_part(part) for part in case.parts],
-    }
-
-
-def _part(part: Part) -> dict[str, Any]:
-    methods = part.record.methods if part.record else ()
-    return {
-        "host": part.host.name,
-        "phase": part.phase,
-        "intent": part.intent,
-        "reason": part.reason,
-        "listed": part.listed,
-        "changed": [{"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods],
-    }
-
-
-def _hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
-    return {
-        host.name: {
-            "state": host.state,
-            "error": host.error,
-            "in_service": host.look.in_service if host.look else None,
-            "phase": _host_phase(host),
-        }
-        for host in hosts
-    }
-
-
-def _host_phase(host: Host) -> str | None:
-    if host.look is None:
-        return None
-    open_records = [record for record in host.look.records.values() if record.phase != "recovered"]
-    return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
-
-
-def _summary(hosts: list[Host], directory: Directory, cases: list[Case], settings: Settings, now: float) -> dict[str, Any]:
-    seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
-    looks = [(name, look) for name, look in seen if look is not None]
-    return {
-        "answered": len(looks),
-        "unreachable": [host.name for host in hosts if host.state == "unreachable"],
-        "failed": [host.name for host in hosts if host.state == "failed"],
-        "excluded": [host.name for host in hosts if host.state == "excluded"],
-        "enabling": [name for name, look in looks if going_on.enabling(look, settings)],
-        "spot": [name for name, look in looks if look.spot],
-        "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
-        "clocks": [host.name for host in hosts if clock_offset(host, now)],
-        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems]
-        + [f"{problem}; only the first is used" for problem in directory.duplicates],
-        "events": len(cases),
-    }
-
-
-def _explained(records: Any) -> bool:
-    """Whether a record says why a VM is not in service."""
-    return any(record.phase not in ("recovered", "noticed", "held") for record in records)
-
-
 def _involved(
     cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: mirrors.Keepers
 ) -> list[str]:
@@ -307,16 +228,3 @@ def _involved(
     names.update(keepers.involved(case for case in cases if wait.is_alive(case)))
     names = fitting.involved(settings, names)
     return [host.name for host in hosts if host.name in names and host.state != "retired"]
-
-
-def _counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, int]:
-    counts = {"events": len(phases), "steps": len(steps)}
-    for phase in phases.values():
-        counts[phase] = counts.get(phase, 0) + 1
-    return counts
-
-
-def _fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:
-    """Equal in two plans one after the other: the steps between them changed nothing, a full disk perhaps. Trying on is no progress."""
-    kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
-    return "\n".join(kept + [f"{step['host']} {step['act']} {step['event_id']}" for step in steps])

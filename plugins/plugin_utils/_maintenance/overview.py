@@ -1,0 +1,110 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a plan shows of events and VMs, in plain lists and dictionaries. Nothing is decided here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, going_on, telling, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
+
+
+def entry(case: Case, phase: str) -> dict[str, Any]:
+    """One event: what Azure says of it, how far it is, and why."""
+    event = case.event
+    lead = telling.lead(case)
+    outcomes = [part.record.outcome for part in case.parts if part.record and part.record.outcome]
+    return {
+        **event.for_record(),
+        "hosts": [part.host.name for part in case.hit],
+        "unmanaged": list(case.named.unmanaged),
+        "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
+        "listed": case.listed,
+        "rule": case.rule.as_dict(),
+        "decision": deciding.shown(case.word),
+        "retired": list(case.retired),
+        "phase": phase,
+        "reason": words.reason(case, phase),
+        "next": words.upcoming(case, phase),
+        "starts_in": case.left,
+        "outcome": outcomes[0] if outcomes else None,
+        "approver": case.approver,
+        "tell": telling.untold(case, phase) if lead and case.hit else [],
+        "lead": lead.host.name if lead else None,
+        "parts": [_part(part) for part in case.parts],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    methods = part.record.methods if part.record else ()
+    return {
+        "host": part.host.name,
+        "phase": part.phase,
+        "intent": part.intent,
+        "reason": part.reason,
+        "listed": part.listed,
+        "changed": [{"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods],
+    }
+
+
+def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
+    """Each VM in a few words."""
+    return {
+        host.name: {
+            "state": host.state,
+            "error": host.error,
+            "in_service": host.look.in_service if host.look else None,
+            "phase": _host_phase(host),
+        }
+        for host in hosts
+    }
+
+
+def _host_phase(host: Host) -> str | None:
+    if host.look is None:
+        return None
+    open_records = [record for record in host.look.records.values() if record.phase != "recovered"]
+    return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
+
+
+def summary(hosts: list[Host], directory: Directory, cases: list[Case], settings: Settings, now: float) -> dict[str, Any]:
+    """How far the picture can be trusted."""
+    seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
+    looks = [(name, look) for name, look in seen if look is not None]
+    return {
+        "answered": len(looks),
+        "unreachable": [host.name for host in hosts if host.state == "unreachable"],
+        "failed": [host.name for host in hosts if host.state == "failed"],
+        "excluded": [host.name for host in hosts if host.state == "excluded"],
+        "enabling": [name for name, look in looks if going_on.enabling(look, settings)],
+        "spot": [name for name, look in looks if look.spot],
+        "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
+        "clocks": [host.name for host in hosts if clock_offset(host, now)],
+        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems]
+        + [f"{problem}; only the first is used" for problem in directory.duplicates],
+        "events": len(cases),
+    }
+
+
+def _explained(records: Any) -> bool:
+    """Whether a record says why a VM is not in service."""
+    return any(record.phase not in ("recovered", "noticed", "held") for record in records)
+
+
+def counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, int]:
+    """Numbers, for workflows that branch on them."""
+    found = {"events": len(phases), "steps": len(steps)}
+    for phase in phases.values():
+        found[phase] = found.get(phase, 0) + 1
+    return found
+
+
+def fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:
+    """Equal in two plans one after the other: the steps between them changed nothing, a full disk perhaps. Trying on is no progress."""
+    kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
+    return "\n".join(kept + [f"{step['host']} {step['act']} {step['event_id']}" for step in steps])
