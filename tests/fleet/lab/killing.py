@@ -18,7 +18,7 @@ def descendants(above: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            number, _, rest = path.read_text().partition(" (")
+            number, _mark, rest = path.read_text().partition(" (")
         except OSError:
             continue
         children.setdefault(int(rest.rpartition(") ")[2].split(" ")[1]), []).append(int(number))

@@ -27,11 +27,11 @@ async def request(host: str, port: int) -> tuple[int, str, str]:
     reader, writer = await asyncio.open_connection(host, port)
     try:
         writer.write(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
-        head, _, body = (await reader.read(-1)).partition(b"\r\n\r\n")
+        head, _mark, body = (await reader.read(-1)).partition(b"\r\n\r\n")
     finally:
         writer.close()
     lines = head.decode("latin-1").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    headers = {name.lower(): value.strip() for name, _mark, value in (line.partition(":") for line in lines[1:])}
     status = int(lines[0].split(" ")[1]) if lines[0].startswith("HTTP/") else 0
     cut = len(body) != int(headers.get("content-length", len(body)))
     return status, headers.get("x-server", ""), "the body is cut short" if cut else "" if status == 200 else lines[0] or "no answer"

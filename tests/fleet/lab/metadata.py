@@ -54,8 +54,8 @@ async def serve(namespace: str, host: str, port: int) -> None:
 async def main() -> None:
     ways = []
     for argument in sys.argv[1:]:
-        namespace, _, address = argument.partition("=")
-        host, _, port = address.rpartition(":")
+        namespace, _mark, address = argument.partition("=")
+        host, _mark, port = address.rpartition(":")
         ways.append(serve(namespace, host, int(port)))
     await asyncio.gather(*ways)
 

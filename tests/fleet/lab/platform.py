@@ -49,7 +49,7 @@ class Platform:
     def _listen(self) -> None:
         while True:
             try:
-                connection, _ = self._listener.accept()
+                connection, _address = self._listener.accept()
             except OSError:
                 return
             with connection:
