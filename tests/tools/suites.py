@@ -58,8 +58,22 @@ def pytest_suite(folder: str, limit: int) -> Suite:
 
 
 def test_suites() -> list[Suite]:
-    slow_first = sorted(pytest_folders(), key=lambda folder: (folder in ("unit", "scenarios"), folder))
-    return [pytest_suite(folder, 1800) for folder in slow_first] + [drill("test")]
+    """The longest first, so that two at a time end together."""
+    quick = ("unit", "scenarios")
+    others = [folder for folder in pytest_folders() if folder not in ("playbooks", *quick)]
+    slow = [*playbook_suites(), *(pytest_suite(folder, 2400) for folder in others)]
+    return [*slow, *(pytest_suite(folder, 1800) for folder in quick), drill("test")]
+
+
+def playbook_suites() -> list[Suite]:
+    """Whole playbook runs take so long that they are two suites: every second file, whatever files there are."""
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "playbooks").rglob("test_*.py")) or ["tests/playbooks"]
+    # Without a second file the first suite has it all.
+    parts = [part for part in (files[0::2], files[1::2]) if part]
+    return [
+        Suite(f"playbooks-{number}", ("python", "-m", "pytest", "-q", "-ra", *part), 2400, "pytest")
+        for number, part in enumerate(parts, start=1)
+    ]
 
 
 def drill(environment_name: str) -> Suite:
