@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import typing as t
 
 from .balancer import Balancer
@@ -23,11 +24,13 @@ SSH_OPTIONS = (
     *("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=3"),
     *("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2", "-o", "ControlMaster=auto", "-o", "ControlPersist=60s"),
 )
+# Nginx goes last and comes back first.
+SERVICE = {"method": "service", "names": ["nginx.service"]}
 # The balancer asks every second and needs two misses; one more is for a busy machine.
-DRAIN_METHODS: list[dict[str, t.Any]] = [
-    {"method": "probe_file", "path": "/srv/www/health", "interval": 1, "threshold": 3, "ports": [8080]},
-    {"method": "service", "names": ["nginx.service"]},
-]
+PROBE_FILE = {"method": "probe_file", "path": "/srv/www/health", "interval": 1, "threshold": 3, "ports": [8080]}
+HAPROXY = {"method": "haproxy", "balancers": ["lb1"], "backends": ["web"]}
+# Every second guest is taken out by its health file, the others by the balancer's runtime socket.
+DRAIN_METHODS = ([PROBE_FILE, SERVICE], [HAPROXY, SERVICE])
 DRAIN_EVERYTHING = [{"name": "everything drains", "drain": True, "approve": "after_drain"}]
 
 
@@ -40,7 +43,9 @@ class Controller:
         self._key = self.folder / "key"
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self._key))
         self.public_key = self._key.with_suffix(".pub").read_text()
-        self.hosts: dict[str, dict[str, t.Any]] = {vm: {"ansible_host": guest.address, "drain_methods": DRAIN_METHODS} for vm, guest in guests.items()}
+        self.hosts: dict[str, dict[str, t.Any]] = {
+            vm: {"ansible_host": guest.address, "drain_methods": DRAIN_METHODS[number % 2]} for number, (vm, guest) in enumerate(guests.items())
+        }
         self.all: dict[str, t.Any] = {
             "ansible_user": "root",
             # The guests have no sudo, and root needs none.
@@ -60,8 +65,8 @@ class Controller:
     def start(self, playbook: str, log: pathlib.Path, stop_at: str = "", **variables: t.Any) -> subprocess.Popen[bytes]:
         """A playbook as a process. It stands still at a task when it is told so (see callback_plugins/boundary.py)."""
         inventory = self.folder / f"{log.stem}.inventory.json"
-        inventory.write_text(json.dumps({"all": {"vars": self.all, "children": {"web": {"hosts": self.hosts}}}}))
-        command = ["nice", "-n", "5", "ansible-playbook", "-i", str(inventory), playbook, "-e", json.dumps(variables)]
+        inventory.write_text(json.dumps({"all": {"children": self._groups()}}))
+        command = ["nice", "-n", "5", "ansible-playbook", "-i", str(inventory), playbook, "-e", json.dumps({"respond_hosts": "web", **variables})]
         environment = dict(
             self.environment(),
             ANSIBLE_LOG_PATH=str(log.with_suffix(".times")),
@@ -70,9 +75,17 @@ class Controller:
             BOUNDARY_AT=stop_at,
         )
         with log.open("ab") as output:
-            return subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+            run = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
         self._runs.append(run)
         return run
+
+    def _groups(self) -> dict[str, t.Any]:
+        balancer = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "drain_haproxy_socket": self._balancer.socket_path,
+        }
+        return {"web": {"hosts": self.hosts, "vars": self.all}, "balancers": {"hosts": {"lb1": balancer}}}
 
     def end_runs(self) -> None:
         """What a test that failed has left at work would spoil the next one."""
