@@ -4,7 +4,7 @@
 
 """respond killed (SIGKILL, with all that it started) again and again in one maintenance, two runs at once, a cut link: all end well.
 
-FLEET_KILLS=N adds N kills at random tasks and at random moments. FLEET_SEED repeats a sequence.
+FLEET_KILLS=N: that many kills at random tasks and at random moments (2). FLEET_SEED repeats a sequence.
 """
 
 from __future__ import annotations
@@ -103,17 +103,14 @@ def test_killed_again_and_again_in_one_maintenance(lab: Lab) -> None:
     maintenance.ends_well()
 
 
-@pytest.mark.parametrize("number", range((int(os.environ.get("FLEET_KILLS", "0")) + 3) // 4))
+@pytest.mark.parametrize("number", range((int(os.environ.get("FLEET_KILLS", "2")) + 1) // 2))
 def test_killed_at_random(lab: Lab, number: int) -> None:
     seed = os.environ.get("FLEET_SEED", str(time.time_ns()))
     chance = random.Random(f"{seed} {number}")
     print(f"FLEET_SEED={seed}")
     maintenance = Maintenance(lab, f"random{number}")
-    for cut in range(4):
-        if cut % 2:
-            maintenance.run_and_kill("moment", chance.uniform(1, 60))
-        else:
-            maintenance.run_and_kill(str(chance.randint(1, 300)))
+    maintenance.run_and_kill(str(chance.randint(1, 250)))
+    maintenance.run_and_kill("moment", chance.uniform(1, 60))
     last = maintenance.run()
     assert last.wait(600) == 0, maintenance.log()
     maintenance.ends_well()
@@ -123,7 +120,7 @@ def test_two_runs_at_once_and_a_cut_link(lab: Lab) -> None:
     maintenance = Maintenance(lab, "two")
     runs = [maintenance.run(), maintenance.run()]
     # Once somebody is at work, a machine that is about to be hit is out of reach for a while.
-    until(lambda: lab.guests["web2"].health_file() is None, 400, "web2 drains")
+    until(lambda: lab.oracle.how_users_reach("web2")["out"], 400, "web2 is out of service")
     lab.guests["web2"].cable.cut()
     time.sleep(25)
     assert not any("web2" in one for one in lab.platform.approved[maintenance._approved :]), "approved while web2 could not be asked"
