@@ -102,6 +102,8 @@ main=$$
 ( trap 'kill "$nap"' TERM; sleep "${FLEET_SECONDS:-1700}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!
 
+# Also without make: ansible-playbook beside that Python, and the collection where make puts it.
+export PATH="${python%/*}:$PATH" ANSIBLE_COLLECTIONS_PATH="${ANSIBLE_COLLECTIONS_PATH:-$root/.build/tree}"
 code=0
 FLEET_BASE="$cache/base" FLEET_WORK="$work" FLEET_CGROUP="$group" FLEET_LOGS="$logs" FLEET_PYTHON="$python" \
   unshare --mount --net --pid --uts --ipc --fork --kill-child=SIGKILL --propagation private \
