@@ -70,7 +70,9 @@ def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Rec
         if key not in STAMPS:
             raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(STAMPS)))
         after[key] = now
-    _enter(after, phase or after["phase"], now)
+    # Failures are counted by the history, so an attempt that fails before it has begun must stand there as well.
+    failed_again = phase == "failed" and record is not None and after["attempts"] != record["attempts"]
+    _enter(after, phase or after["phase"], now, failed_again)
     return after
 
 
@@ -98,8 +100,8 @@ def _see_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> N
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
 
 
-def _enter(record: Record, phase: str, now: str) -> None:
-    if phase == record["phase"] and record["history"]:
+def _enter(record: Record, phase: str, now: str, again: bool) -> None:
+    if phase == record["phase"] and record["history"] and not again:
         return
     record["phase"] = phase
     record["history"].append({"phase": phase, "at": now})

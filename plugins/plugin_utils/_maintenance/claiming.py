@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 
 LIVE_ACTS = ("drain", "verify", "undo")
 # A run that gave way tries again after a random part of this.
-PAUSE = 15.0
+PAUSE = 30.0
 
 
 @dataclass(slots=True)

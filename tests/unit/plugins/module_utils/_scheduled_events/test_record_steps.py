@@ -220,3 +220,11 @@ def test_difference_shows_only_what_differs():
     after = dict(take_step(record, EVENT, Step(changes={"reason": "why"}), LATER), revision=2)
     shown = difference(record, after, "event-x")
     assert (shown["before"], shown["after"]) == ({"reason": None}, {"reason": "why"})
+
+
+def test_an_attempt_that_fails_before_it_has_begun_is_counted():
+    first = take_step(None, "x", Step(changes={"phase": "failed", "attempts": 1}), utc_text(START))
+    again = take_step(first, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    same = take_step(again, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    assert [entry["phase"] for entry in again["history"]] == ["failed", "failed"]
+    assert same["history"] == again["history"]
