@@ -31,7 +31,9 @@ class Act:
         self.step = step
         self.record = record or {}
         self.numbers = numbers
-        self.files = ModelFiles(replay, vm)
+        # One call of the module goes by the files of its event, and by the claims of its own run.
+        own = (step.get("claim") or {}).get("run")
+        self.files = ModelFiles(replay, vm, (f"event-{step['event_id'].lower()}.", *([f"claim-{own}-"] if own else [])))
         self.host = ModelHost(replay, vm)
 
     def run(self) -> str | None:

@@ -166,4 +166,4 @@ class Explorer:
 
 
 def _said(step: Step) -> str:
-    return " ".join(str(word + 1 if place == 1 and isinstance(word, int) else word) for place, word in enumerate(step))
+    return " ".join(f"VM {word + 1}" if place == 1 else str(word) for place, word in enumerate(step))

@@ -112,8 +112,8 @@ class Fleet:
 
     # --- Files: what others can see of them -------------------------------------------------------------------------
 
-    def _names(self, state: State, vm: int) -> tuple[State, Any]:
-        return state, tuple(name for name, _content in state.files[vm])
+    def _names(self, state: State, vm: int, *only: str) -> tuple[State, Any]:
+        return state, tuple(name for name, _content in state.files[vm] if name.startswith(only))
 
     def _read(self, state: State, vm: int, name: str) -> tuple[State, Any]:
         return state, next((content for present, content in state.files[vm] if present == name), "FileNotFoundError")

@@ -83,18 +83,19 @@ class ModelFiles:
     whatever another run does: it is no step, and is not part of the state. Nor is making the directory, or flushing it.
     """
 
-    def __init__(self, replay: Replay, vm: int) -> None:
+    def __init__(self, replay: Replay, vm: int, only: tuple[str, ...] = ("",)) -> None:
         self.where = f"the records of VM {vm + 1}"
         self._replay = replay
         self._vm = vm
+        self._only = only
         self._temporary: dict[str, bytes] = {}
 
     def make(self) -> None:
         """It is there."""
 
     def names(self) -> list[str]:
-        """All names at one moment."""
-        return list(self._replay.perform(("names", self._vm)))
+        """All names at one moment that begin with what this act goes by; the others would only tell equal states apart."""
+        return list(self._replay.perform(("names", self._vm, *self._only)))
 
     def read(self, name: str) -> bytes:
         """The content, which never changes under a name but for mutants."""
