@@ -160,7 +160,7 @@ class Run:
         return {
             "vm_name": f"vm{vm + 1}",
             "document_incarnation": 1,
-            "events": [self.listed(place) for place, status in enumerate(events) if status != "over"],
+            "events": [self.listed(place) for place, status in enumerate(events) if status not in ("unknown", "over")],
             "identity": {"name": f"vm{vm + 1}", "resource_group": "rg", "subscription_id": "s", "vm_id": f"vm-{vm}"},
             "boot_id": "boot",
             "now": moment(clock),
