@@ -91,7 +91,7 @@ class Contents:
 
 def begin(case: Case) -> State:
     """Nothing has happened yet: every VM serves, Azure has announced its events, nobody has looked."""
-    ticks = 2 if case.ends or case.cancels else 0
+    ticks = 1 if case.ends or case.cancels else 0
     events = tuple("unknown" if place in case.late else "scheduled" for place in range(len(case.events)))
     return State(((),) * case.machines, (True,) * case.machines, events, 0, case.jumps, ticks)
 

@@ -41,6 +41,7 @@ class Controller:
         self.reached: set[str] = set()
         self.steps: list[dict[str, Any]] = []
         self.looked = 0.0
+        self.read: set[str] = set()
         self.wait = 1.0
         self.done = False
 
@@ -88,6 +89,7 @@ class Fleet(World):
     def plan(self, controller: Controller) -> dict[str, Any]:
         """Look at all VMs and decide. The steps are taken later, one by one."""
         found = []
+        controller.read = set()
         for name in controller.managed:
             machine = self.machines[name]
             one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in controller.reached, "look": None}
@@ -98,6 +100,7 @@ class Fleet(World):
             else:
                 one.update(state="ok", look=self.look(machine))
                 controller.reached.add(name)
+                controller.read.add(name)
             one["acknowledged"] = sorted(controller.acknowledged.get(name, ()))
             one["could_not_approve"] = sorted(controller.failed.get(name, ()))
             found.append(one)
@@ -112,9 +115,9 @@ class Fleet(World):
         """The next step of a plan that may be old by now."""
         step = controller.steps.pop(0)
         machine = self.machines[step["host"]]
+        if machine.name not in controller.read:
+            raise BrokenRule(f"a step for {machine.name}, which was not read")
         if self._away(machine):
-            if controller.looked == self.now:
-                raise BrokenRule(f"a step for {machine.name}, which was not read")
             return
         self.present = controller
         try:
@@ -266,7 +269,9 @@ class Fleet(World):
         """Rule 4: whoever is stopped, stopping, or about to be hit is out, and so is who was away when this controller looked."""
         if event.approved or event.status != "Scheduled":
             return  # it comes in any case
-        hit = {name for one in self.events if not one.over and (one.approved or one.status != "Scheduled") for name in one.resources}
+        # What started by itself, and need not be drained by the policy, is hardly out.
+        counts = [one for one in self.events if not one.over and (one.approved or (one.status != "Scheduled" and self.policy == "default"))]
+        hit = {name for one in counts for name in one.resources}
         looked = self.present.looked if self.present else self.now
         for group in self.settings.get("capacity", ()):
             members = set(group["members"])
@@ -293,7 +298,7 @@ class Fleet(World):
             machine.drain_fails_until = min(machine.drain_fails_until, self.now)
         for _turn in range(limit):
             self.turn(controller)
-            if controller.done and all(event.over for event in self.events):
+            if controller.done and all(event.over for event in self.events) and not any(map(self._away, self.machines.values())):
                 break
             self.advance(min(max(controller.wait, 1.0), 30.0))
         else:
