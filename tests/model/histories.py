@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.tests.model.history_fleet import Cont
 NOW = [{"name": "now", "drain": False, "approve": "now"}]
 
 
-def history(seed: int, plan: Callable[..., dict[str, Any]] | None = None, turns: int = 22) -> Fleet:
+def history(seed: int, plan: Callable[..., dict[str, Any]] | None = None, turns: int = 18) -> Fleet:
     """One history and its fair end."""
     fleet = _fleet(seed)
     fleet.plan_function = plan or fleet.plan_function
@@ -85,7 +85,7 @@ def _disturb(fleet: Fleet) -> None:
     if dice.random() < 0.25 and len(live) < 3 and len(fleet.events) < 5:
         resources = dice.sample(names, min(len(names), dice.choice((1, 1, 1, 2, 3))))
         status = "Started" if dice.random() < 0.1 else "Scheduled"
-        event = fleet.create(dice.choice(("Reboot", "Freeze")), resources, dice.choice((30.0, 300.0, 900.0)), dice.choice((15.0, 120.0)), status)
+        event = fleet.create(dice.choice(("Reboot", "Freeze")), resources, dice.choice((30.0, 300.0, 600.0)), dice.choice((15.0, 60.0)), status)
         if dice.random() < 0.2:
             event.cancelled_at = fleet.now + dice.uniform(0.0, 200.0)
     fate = dice.random()

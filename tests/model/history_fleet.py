@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 from ansible_collections.maintenance.azure.tests.model.acts import ORDER
+from ansible_collections.maintenance.azure.tests.model.quick import copied
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import (
     START,
     AzureEvent,
@@ -84,7 +85,10 @@ class Fleet(World):
             }
             for (run, event), limit in self.claims[machine.name].items()
         ]
-        return {**super().look(machine), "claims": claims}
+        machine.records, records = {}, machine.records
+        found = super().look(machine)
+        machine.records = records
+        return {**found, "claims": claims, "records": copied(list(records.values()))}
 
     def plan(self, controller: Controller) -> dict[str, Any]:
         """Look at all VMs and decide. The steps are taken later, one by one."""
@@ -300,7 +304,7 @@ class Fleet(World):
             self.turn(controller)
             if controller.done and all(event.over for event in self.events) and not any(map(self._away, self.machines.values())):
                 break
-            self.advance(min(max(controller.wait, 1.0), 30.0))
+            self.advance(min(max(controller.wait, 1.0), 60.0))
         else:
             raise BrokenRule("never done:\n" + "\n".join(self.log))
         for name in self.managed:
