@@ -102,13 +102,8 @@ class Explorer:
         if self._grown(shared):
             found.cut += 1
             return
-        for place, run in enumerate(self.runs):
-            shift = SHIFT * (len(self.runs) - 1 - place)
-            node = present >> shift & MASK
-            for choice, step in enumerate(run.steps(node)):
-                after, clock, result = self._apply(shared, step)
-                new = run.after(node, choice, clock, result)
-                packed = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
+        for place in range(len(self.runs)):
+            for packed in self._moves(present, shared, place):
                 found.steps += 1
                 if packed not in seen:
                     seen[packed] = present
@@ -133,6 +128,51 @@ class Explorer:
             revisions = [int(name.split(".")[-2]) for files in self.states[shared].files for name, _content in files if name.startswith("event-")]
             found = self._too_long[shared] = max(revisions, default=0) > self.case.revisions
         return found
+
+    def explore_switching(self, switches: int) -> Found:
+        """Every way for one run to be interrupted by the other, so many times; the clock and Azure at any moment between.
+
+        Far fewer states than all interleavings, and enough for a run that sleeps anywhere past its limit and wakes up.
+        """
+        found = Found()
+        start = self._pack(self._number(begin(self.case)), [run.first for run in self.runs])
+        waiting = [(start, place, switches) for place in range(len(self.runs))]
+        seen = set(waiting)
+        try:
+            while waiting:
+                for after in self._one_goes_on(*waiting.pop(), found):
+                    if after not in seen:
+                        seen.add(after)
+                        waiting.append(after)
+        except BrokenRule as broken:
+            found.broken = str(broken)
+        found.states, found.shared, found.posts = len(seen), len(self.states), self.fleet.posts
+        return found
+
+    def _one_goes_on(self, present: int, active: int, left: int, found: Found) -> list[tuple[int, int, int]]:
+        shared = present >> SHIFT * len(self.runs)
+        if self._grown(shared):
+            found.cut += 1
+            return []
+        after = [(one, active, left) for one in self._moves(present, shared, active)]
+        around = present & ((1 << SHIFT * len(self.runs)) - 1)
+        after += [(around | self._apply(shared, step)[0] << SHIFT * len(self.runs), active, left) for step in self._around(shared)]
+        found.steps += len(after)
+        if left:
+            after += [(present, other, left - 1) for other in range(len(self.runs)) if other != active]
+        return after
+
+    def _moves(self, present: int, shared: int, place: int) -> list[int]:
+        """The states after the next steps of one run."""
+        shift = SHIFT * (len(self.runs) - 1 - place)
+        node = present >> shift & MASK
+        moves = []
+        for choice, step in enumerate(self.runs[place].steps(node)):
+            after, clock, result = self._apply(shared, step)
+            new = self.runs[place].after(node, choice, clock, result)
+            nodes = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1)
+            moves.append(nodes | after << SHIFT * len(self.runs))
+        return moves
 
     # --- How it came to it ------------------------------------------------------------------------------------------
 

@@ -51,6 +51,7 @@ class Fleet(World):
     """Some VMs and the controllers that are at work on them."""
 
     def __init__(self, seed: int, machines: int, **more: Any) -> None:
+        self.started: dict[str, float] = {}
         super().__init__(seed, machines, **more)
         self.settings.update(tell=False)
         self.claims: dict[str, dict[tuple[str, str], float]] = {name: {} for name in self.machines}
@@ -58,9 +59,6 @@ class Fleet(World):
         self.present: Controller | None = None
         self.runs = 0
         self.lost_claims = 0
-        self.before: dict[str, bool] = {}
-        for machine in self.machines.values():
-            self._break(machine)
 
     def controller(self, managed: list[str] | None = None, **more: Any) -> Controller:
         """A new run."""
@@ -212,9 +210,6 @@ class Fleet(World):
         super().reboot(machine, seconds)
         self.disturbed[machine.name] = self.now
 
-    def _break(self, machine: Machine) -> None:
-        self.before[machine.name] = machine.serving
-
     def lose_records(self, machine: Machine) -> None:
         """The VM was put on new hardware with a new disk: nothing is known of before, and it serves."""
         machine.records.clear()
@@ -264,7 +259,14 @@ class Fleet(World):
         event.approved = True
         event.starts_at = self.now + self.random.choice((0.0, 5.0, 30.0))
 
+    def _start(self, event: AzureEvent) -> None:
+        super()._start(event)
+        self.started[event.event_id] = self.now
+
     def _check_room(self, machine: Machine, event_id: str) -> None:
+        methods = machine.records.get(event_id.lower(), {}).get("methods") or [{"state": None}]
+        if methods[0]["state"] in ("begun", "drained"):
+            return  # a boot has put back what was drained: it goes on, and does not begin
         if machine.serving and machine.stops_at is None:
             event = next(event for event in self.events if event.event_id == event_id)
             self._check_group(event, {machine.name}, f"a drain of {machine.name} for {event_id}")
@@ -274,9 +276,10 @@ class Fleet(World):
         if event.approved or event.status != "Scheduled":
             return  # it comes in any case
         # What started by itself, and need not be drained by the policy, is hardly out.
-        counts = [one for one in self.events if not one.over and (one.approved or (one.status != "Scheduled" and self.policy == "default"))]
-        hit = {name for one in counts for name in one.resources}
         looked = self.present.looked if self.present else self.now
+        begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked + 1) <= looked]
+        counts = [one for one in self.events if not one.over and (one.approved or one in begun)]
+        hit = {name for one in counts for name in one.resources}
         for group in self.settings.get("capacity", ()):
             members = set(group["members"])
             out = {name for name in members if name in hit or self._is_out(self.machines[name], looked)}

@@ -75,8 +75,8 @@ def forget(results: tuple[Any, ...], taken: list[tuple[str, bool]]) -> tuple[Any
     again = (kind == "read" and error == "FileNotFoundError") or (kind == "link" and error == "FileExistsError")
     if not again or checks_itself:
         return results
-    place = max(number for number, (one, _checks) in enumerate(taken) if one == "names")
-    return results[:place]
+    listed = [number for number, (one, _checks) in enumerate(taken) if one == "names"]
+    return results[: listed[-1]] if listed else results
 
 
 class Identifiers:

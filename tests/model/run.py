@@ -316,6 +316,8 @@ class _Still:
 
     def read(self, name: str) -> bytes:
         """The content."""
+        if name not in self._files:
+            raise FileNotFoundError(name)
         return self._contents.known[self._files[name]]
 
 
