@@ -130,7 +130,7 @@ class Explorer:
         return found
 
     def explore_switching(self, switches: int) -> Found:
-        """Every way for one run to be interrupted by the other, so many times; the clock and Azure at any moment between.
+        """Every way for one run to be interrupted by the other, so many times, with whatever the clock and Azure do then.
 
         Far fewer states than all interleavings, and enough for a run that sleeps anywhere past its limit and wakes up.
         """
@@ -155,12 +155,24 @@ class Explorer:
             found.cut += 1
             return []
         after = [(one, active, left) for one in self._moves(present, shared, active)]
-        around = present & ((1 << SHIFT * len(self.runs)) - 1)
-        after += [(around | self._apply(shared, step)[0] << SHIFT * len(self.runs), active, left) for step in self._around(shared)]
-        found.steps += len(after)
         if left:
-            after += [(present, other, left - 1) for other in range(len(self.runs)) if other != active]
+            nodes = present & ((1 << SHIFT * len(self.runs)) - 1)
+            meanwhile = [nodes | one << SHIFT * len(self.runs) for one in self._meanwhile(shared)]
+            after += [(one, other, left - 1) for other in range(len(self.runs)) if other != active for one in meanwhile]
+        found.steps += len(after)
         return after
+
+    def _meanwhile(self, shared: int) -> set[int]:
+        """What the clock and Azure may have done while a run slept: nothing, or any of it."""
+        reached, left = {shared}, [shared]
+        while left:
+            one = left.pop()
+            for step in self._around(one):
+                after = self._apply(one, step)[0]
+                if after not in reached:
+                    reached.add(after)
+                    left.append(after)
+        return reached
 
     def _moves(self, present: int, shared: int, place: int) -> list[int]:
         """The states after the next steps of one run."""
