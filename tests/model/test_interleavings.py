@@ -33,6 +33,10 @@ CASES = [
 LATE = Case("approved at once, the first event comes late", APART, policy=NOW, late=(0,))
 
 
+ASLEEP = Case("the first event comes late, and a run sleeps past its limit", APART, late=(0,), jumps=1)
+ASLEEP_NOW = Case("the same, approved at once", APART, policy=NOW, late=(0,), jumps=1)
+
+
 @pytest.fixture(autouse=True)
 def fast(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for place, name, value in quick.patches():
@@ -60,5 +64,32 @@ MUTANTS = [mutants.earlier_claim_may_pass, mutants.no_fresh_reading, mutants.cla
 def test_a_broken_claim_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     found = Explorer(LATE).explore(depth_first=True)
+    assert found.broken is not None
+    assert found.broken.startswith("rule 4")
+
+
+def test_a_run_that_sleeps_anywhere_past_its_limit_breaks_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    explorer = Explorer(ASLEEP_NOW)
+    found = explorer.explore_switching(2)
+    assert found.broken is None
+    assert found.posts > 0
+    with capsys.disabled():
+        print(f"\n{ASLEEP_NOW.name}, two switches: {found.states} states, {found.shared} shared states")
+
+
+def test_an_act_without_renaming_the_own_claim_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutants.act_without_renaming(monkeypatch)
+    found = Explorer(ASLEEP).explore_switching(2)
+    assert found.broken is not None
+    assert found.broken.startswith("rule 4")
+
+
+APART_LATE = Case("the first event comes late", APART, late=(0,))
+
+
+def test_all_claims_in_one_file_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Explorer(APART_LATE).explore_switching(3).broken is None
+    mutants.one_shared_file(monkeypatch)
+    found = Explorer(APART_LATE).explore_switching(3)
     assert found.broken is not None
     assert found.broken.startswith("rule 4")
