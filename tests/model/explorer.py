@@ -214,7 +214,8 @@ class Explorer:
                 after, clock, result = self._apply(one >> SHIFT * runs, step)
                 if after == two >> SHIFT * runs and run.after(node, choice, clock, result) == new and (node != new or after != one >> SHIFT * runs):
                     return f"run{place + 1} {_said(step)}"
-        return "time or Azure: " + next((_said(step) for step in self._around(one >> SHIFT * runs) if self._apply(one >> SHIFT * runs, step)[0] == two >> SHIFT * runs), "?")
+        before, after = one >> SHIFT * runs, two >> SHIFT * runs
+        return "time or Azure: " + next((_said(step) for step in self._around(before) if self._apply(before, step)[0] == after), "?")
 
 
 def _said(step: Step) -> str:

@@ -70,7 +70,9 @@ def _never_recovers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_after", after)
 
 
-MUTANTS = [*(one for one in world.MUTANTS), _forgets_the_group, _a_record_of_what_is_over_takes_no_room, _never_recovers]
+# The others of test_model_world are caught there; here they were not yet tried for long enough to be listed.
+KNOWN = (world._no_wait_for_drain, world._unmanaged_does_not_matter, world._boots_do_not_matter, world._missing_once_is_gone)
+MUTANTS = [*KNOWN, _forgets_the_group, _a_record_of_what_is_over_takes_no_room, _never_recovers]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__.strip("_"))

@@ -77,11 +77,14 @@ def test_a_run_that_sleeps_anywhere_past_its_limit_breaks_no_rule(capsys: pytest
         print(f"\n{ASLEEP_NOW.name}, two switches: {found.states} states, {found.shared} shared states")
 
 
-def test_an_act_without_renaming_the_own_claim_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    mutants.act_without_renaming(monkeypatch)
+def test_a_gap_that_is_known_a_command_that_comes_after_its_claim_is_gone() -> None:
+    """A run sleeps between its last look at its claim and the command that stops the service; another run takes back what was only
+
+    noted, and takes the room. Nothing keeps the command from being given then. Once it asks for the claim itself, turn this around.
+    """
     found = Explorer(ASLEEP).explore_switching(2)
     assert found.broken is not None
-    assert found.broken.startswith("rule 4")
+    assert found.broken.startswith("rule 4: a drain")
 
 
 APART_LATE = Case("the first event comes late", APART, late=(0,))
