@@ -248,6 +248,8 @@ class Fleet(World):
             raise BrokenRule(f"rule 5: {event_id} names a VM that {controller.run} does not manage")
         for name in event.resources:
             machine = self.machines[name]
+            if name not in controller.read:
+                raise BrokenRule(f"rule 3: {event_id} was approved though {name} could not be read")
             if max(self.disturbed[name], machine.silent_until, machine.broken_until) > controller.looked:
                 continue  # it went away, or was booted, after the look; nothing can see that
             if self._away(machine):
