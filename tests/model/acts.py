@@ -4,145 +4,128 @@
 
 """What the roles do for each step of the plan, call by call, with one drain method that stops a service.
 
-Every write goes through C(change_records), as in the module. Beside it there are only the commands on the VM (C(stop),
-C(start), C(check)) and the requests to its metadata service (C(document), C(post)).
+An act is a generator of calls. C(write) is one call of the module maintenance_record, with its options, and answers with the
+phase that the record has then, or C(failed). The others are one command on the VM (C(stop), C(start), C(check)) or one
+request to its metadata service (C(document), C(post)). What an act does next depends on these answers only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Replay
 
 METHOD = "1-service"
+FAILED = "failed"
 # The order of roles/respond/tasks/act.yml: one task after the other, each on all VMs.
 ORDER = {"release": 0, "claim": 0, "note": 0, "approve": 1, "undo": 2, "recover": 2, "drain": 3}
 
+Calls = Generator[tuple[Any, ...], Any, "str | None"]
 
-class Act:
-    """One step of a plan on one VM, with what the run knew of it when it planned."""
 
-    def __init__(self, replay: Replay, vm: int, step: dict[str, Any], record: dict[str, Any] | None, numbers: dict[str, int]) -> None:
-        self.replay = replay
-        self.vm = vm
-        self.step = step
-        self.record = record or {}
-        self.numbers = numbers
-        self.files = ModelFiles(replay, vm)
-        self.host = ModelHost(replay, vm)
+def calls(given: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    """The calls of one act."""
+    return ACTS[given["act"]](given["step"], given["record"] or {}, numbers)
 
-    def run(self) -> str | None:
-        """Do it. Returns C(failed) for an approval that failed; everything else is seen by the next look."""
-        try:
-            return ACTS[self.step["act"]](self)
-        except RecordsError:
-            return "failed"  # the role's rescue: nothing more is done here in this turn
 
-    def write(self, **options: Any) -> dict[str, Any] | None:
-        """One call of maintenance_record."""
-        given = {"state": "present", "event_id": self.step["event_id"], "expected_revision": None, "vm_id": f"vm-{self.vm}", "vm_name": f"vm{self.vm + 1}"}
-        if "claim" in self.step:
-            given["claim"] = self.step["claim"]
-        return recording.change_records(self.files, self.host, {**given, **options}, False, _nobody)["record"]
-
-    def serves(self) -> bool:
-        """What systemctl show says."""
-        return bool(self.replay.perform(("check", self.vm)))
-
-    def event(self, event_id: str) -> int:
-        """The event's place in the case."""
-        return self.numbers[event_id]
+def write(replay: Replay, vm: int, step: dict[str, Any], options: dict[str, Any]) -> str | None:
+    """One call of maintenance_record. It goes by the files of its event, and by the claims of its own run, nothing else."""
+    given = {"state": "present", "event_id": step["event_id"], "expected_revision": None, "claim": step.get("claim")}
+    given.update(vm_id=f"vm-{vm}", vm_name=f"vm{vm + 1}", **options)
+    own = (given["claim"] or {}).get("run")
+    only = (f"event-{given['event_id'].lower()}.", *([f"claim-{own}-"] if own else []))
+    try:
+        found = recording.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
+    except RecordsError:
+        return FAILED  # the role's rescue: nothing more is done here in this turn
+    return found["record"]["phase"] if found["record"] else None
 
 
 def _nobody(line: str) -> None:
     """The journal of the VM is no part of the model."""
 
 
-def _note(act: Act) -> None:
-    step = act.step
-    boot = {} if step.get("expected_revision") is not None else {"boot_id": act.host.boot_id()}
-    act.write(event=step.get("event"), changes=step["changes"], stamp=step["stamp"], expected_revision=step.get("expected_revision"), **boot)
+def _note(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    given = {key: step[key] for key in ("event", "changes", "stamp", "expected_revision") if key in step}
+    return (yield "write", given)
 
 
-def _claim(act: Act) -> None:
-    act.write(state="claimed", expired=act.step.get("expired") or [])
+def _claim(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    return (yield "write", {"state": "claimed", "expired": step.get("expired") or []})
 
 
-def _release(act: Act) -> None:
-    act.write(state="released", expired=act.step.get("expired") or [])
+def _release(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    return (yield "write", {"state": "released", "expired": step.get("expired") or []})
 
 
-def _approve(act: Act) -> str | None:
+def _approve(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
     """roles/approve: the intention under the claim, the document once more, one POST for what is still scheduled."""
-    step = act.step
+    intended = []
     for event_id in step["event_ids"]:
-        act.write(event_id=event_id, stamp=["approving_at"])
-    events = act.replay.perform(("document", act.vm))
-    numbers = tuple(act.event(event_id) for event_id in step["event_ids"] if events[act.event(event_id)] == "scheduled")
-    if numbers:
-        act.replay.perform(("post", act.vm, numbers))
-    for event_id in step["event_ids"]:
-        if act.event(event_id) in numbers:
-            act.write(event_id=event_id, changes={"phase": "approved"}, stamp=["approved_at"], claim=None)
-    return None
+        intended.append((yield "write", {"event_id": event_id, "stamp": ["approving_at"]}))
+    if FAILED in intended:
+        return FAILED
+    statuses = yield ("document",)
+    left = [event_id for event_id in step["event_ids"] if statuses[numbers[event_id]] == "scheduled"]
+    if left:
+        yield "post", tuple(numbers[event_id] for event_id in left)
+    written = []
+    for event_id in left:
+        written.append((yield "write", {"event_id": event_id, "changes": {"phase": "approved"}, "stamp": ["approved_at"], "claim": None}))
+    return FAILED if FAILED in written else None
 
 
-def _drain(act: Act) -> None:
+def _drain(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
     """roles/drain: begin where it has not begun, check, and record what came of it."""
-    step, record = act.step, act.record
     entry = next((one for one in record.get("methods", ()) if one["id"] == METHOD), {})
-    state = entry.get("state") or "new"
-    stays = record.get("phase") in ("approved", "started")
-    began = False
-    if state not in ("begun", "drained"):
-        record = _begin(act, stays)
-        began = True
-    serves = act.serves()
-    if serves and not began:
-        record = _begin(act, stays)  # lost: somebody has started it again
-        serves = act.serves()
-    stays = record.get("phase") in ("approved", "started")
-    phase: dict[str, Any] = {} if stays else {"phase": "draining" if serves else "drained", "reason": None}
-    act.write(
-        changes=phase,
-        method={"id": METHOD, "method": "service", "state": "begun" if serves else "drained", "boot_id": act.host.boot_id(), "error": None},
-        stamp=[] if serves else ["verified_at"],
-        boot_id=act.host.boot_id(),
-    )
+    phase = record.get("phase")
+    serves, begun = True, (entry.get("state") or "new") in ("begun", "drained")
+    if begun:
+        serves = yield ("check",)
+    if serves:
+        # New, or lost: somebody has started it again.
+        phase = yield from _begin(step, phase, numbers)
+        if phase != FAILED:
+            serves = yield ("check",)
+    boot = {"id": METHOD, "method": "service", "boot_id": "boot", "error": None}
+    if phase == FAILED:
+        return (yield "write", {"changes": {"phase": "failed", "reason": "it failed"}, "method": {**boot, "state": "failed"}, "boot_id": "boot"})
+    changes: dict[str, Any] = {} if phase in ("approved", "started") else {"phase": "draining" if serves else "drained", "reason": None}
+    stamp = [] if serves else ["verified_at"]
+    method = {**boot, "state": "begun" if serves else "drained"}
+    return (yield "write", {"changes": changes, "method": method, "stamp": stamp, "boot_id": "boot"})
 
 
-def _begin(act: Act, stays: bool) -> dict[str, Any]:
-    step = act.step
-    before = {"web.service": "active" if act.serves() else "inactive"}
+def _begin(step: dict[str, Any], phase: str | None, numbers: dict[str, int]) -> Generator[tuple[Any, ...], Any, Any]:
+    before = {"web.service": "active" if (yield ("check",)) else "inactive"}
     changes = {"deadline": step["deadline"], "rule": step["rule"], "attempts": 1, "verified_at": None}
-    record = act.write(
-        event=step["event"],
-        changes={**changes, **({} if stays else {"phase": "draining", "reason": None})},
-        method={"id": METHOD, "method": "service", "options": {}, "before": before, "state": "found", "boot_id": act.host.boot_id(), "error": None},
-        boot_id=act.host.boot_id(),
-    )
-    act.replay.perform(("stop", act.vm, act.event(step["event_id"])))
-    return record or {}
+    if phase not in ("approved", "started"):
+        changes.update(phase="draining", reason=None)
+    method = {"id": METHOD, "method": "service", "options": {}, "before": before, "state": "found", "boot_id": "boot", "error": None}
+    answer = yield "write", {"event": step["event"], "changes": changes, "method": method, "boot_id": "boot"}
+    if answer != FAILED:
+        yield "stop", numbers[step["event_id"]]
+    return answer
 
 
-def _undo(act: Act) -> None:
-    """roles/recover: put back what the record says was there before, then write that it is undone."""
-    left = [one for one in act.record.get("methods", ()) if one["state"] != "undone"]
-    phase: dict[str, Any] = {} if act.step["act"] == "undo" else {"phase": "recovering", "reason": None}
+def _undo(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    """roles/recover: go on only while the VM is claimed, put back what the record says was there before, then write that."""
+    left = [one for one in record.get("methods", ()) if one["state"] != "undone"]
+    changes: dict[str, Any] = {"undone": True} if step["act"] == "undo" else {"phase": "recovering", "reason": None, "undone": True}
     if not left:
-        act.write(changes={**phase, "undone": True})
-        return
+        return (yield "write", {"changes": changes})
+    if (yield "write", {}) == FAILED:
+        return FAILED
     method = left[-1]
-    act.write()  # go on only while the VM is claimed for this run
-    if method["before"].get("web.service") == "active" and not act.serves():
-        act.replay.perform(("start", act.vm, act.event(act.step["event_id"])))
-    act.write(changes={**phase, "undone": True}, method={"id": method["id"], "state": "undone", "error": None})
+    if method["before"].get("web.service") == "active" and not (yield ("check",)):
+        yield "start", numbers[step["event_id"]]
+    return (yield "write", {"changes": changes, "method": {"id": method["id"], "state": "undone", "error": None}})
 
 
-ACTS: dict[str, Callable[[Act], str | None]] = {
+ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int]], Calls]] = {
     "note": _note,
     "claim": _claim,
     "release": _release,

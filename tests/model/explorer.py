@@ -102,13 +102,8 @@ class Explorer:
         if self._grown(shared):
             found.cut += 1
             return
-        for place, run in enumerate(self.runs):
-            shift = SHIFT * (len(self.runs) - 1 - place)
-            node = present >> shift & MASK
-            for choice, step in enumerate(run.steps(node)):
-                after, clock, result = self._apply(shared, step)
-                new = run.after(node, choice, clock, result)
-                packed = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
+        for place in range(len(self.runs)):
+            for packed in self._moves(present, shared, place):
                 found.steps += 1
                 if packed not in seen:
                     seen[packed] = present
@@ -133,6 +128,63 @@ class Explorer:
             revisions = [int(name.split(".")[-2]) for files in self.states[shared].files for name, _content in files if name.startswith("event-")]
             found = self._too_long[shared] = max(revisions, default=0) > self.case.revisions
         return found
+
+    def explore_switching(self, switches: int) -> Found:
+        """Every way for one run to be interrupted by the other, so many times, with whatever the clock and Azure do then.
+
+        Far fewer states than all interleavings, and enough for a run that sleeps anywhere past its limit and wakes up.
+        """
+        found = Found()
+        start = self._pack(self._number(begin(self.case)), [run.first for run in self.runs])
+        waiting = [(start, place, switches) for place in range(len(self.runs))]
+        seen = set(waiting)
+        try:
+            while waiting:
+                for after in self._one_goes_on(*waiting.pop(), found):
+                    if after not in seen:
+                        seen.add(after)
+                        waiting.append(after)
+        except BrokenRule as broken:
+            found.broken = str(broken)
+        found.states, found.shared, found.posts = len(seen), len(self.states), self.fleet.posts
+        return found
+
+    def _one_goes_on(self, present: int, active: int, left: int, found: Found) -> list[tuple[int, int, int]]:
+        shared = present >> SHIFT * len(self.runs)
+        if self._grown(shared):
+            found.cut += 1
+            return []
+        after = [(one, active, left) for one in self._moves(present, shared, active)]
+        if left:
+            nodes = present & ((1 << SHIFT * len(self.runs)) - 1)
+            meanwhile = [nodes | one << SHIFT * len(self.runs) for one in self._meanwhile(shared)]
+            after += [(one, other, left - 1) for other in range(len(self.runs)) if other != active for one in meanwhile]
+        found.steps += len(after)
+        return after
+
+    def _meanwhile(self, shared: int) -> set[int]:
+        """What the clock and Azure may have done while a run slept: nothing, or any of it."""
+        reached, left = {shared}, [shared]
+        while left:
+            one = left.pop()
+            for step in self._around(one):
+                after = self._apply(one, step)[0]
+                if after not in reached:
+                    reached.add(after)
+                    left.append(after)
+        return reached
+
+    def _moves(self, present: int, shared: int, place: int) -> list[int]:
+        """The states after the next steps of one run."""
+        shift = SHIFT * (len(self.runs) - 1 - place)
+        node = present >> shift & MASK
+        moves = []
+        for choice, step in enumerate(self.runs[place].steps(node)):
+            after, clock, result = self._apply(shared, step)
+            new = self.runs[place].after(node, choice, clock, result)
+            nodes = (present & ~(MASK << shift) | new << shift) & ((1 << SHIFT * len(self.runs)) - 1)
+            moves.append(nodes | after << SHIFT * len(self.runs))
+        return moves
 
     # --- How it came to it ------------------------------------------------------------------------------------------
 
@@ -162,8 +214,9 @@ class Explorer:
                 after, clock, result = self._apply(one >> SHIFT * runs, step)
                 if after == two >> SHIFT * runs and run.after(node, choice, clock, result) == new and (node != new or after != one >> SHIFT * runs):
                     return f"run{place + 1} {_said(step)}"
-        return "time or Azure: " + next((_said(step) for step in self._around(one >> SHIFT * runs) if self._apply(one >> SHIFT * runs, step)[0] == two >> SHIFT * runs), "?")
+        before, after = one >> SHIFT * runs, two >> SHIFT * runs
+        return "time or Azure: " + next((_said(step) for step in self._around(before) if self._apply(before, step)[0] == after), "?")
 
 
 def _said(step: Step) -> str:
-    return " ".join(str(word + 1 if place == 1 and isinstance(word, int) else word) for place, word in enumerate(step))
+    return " ".join(f"VM {word + 1}" if place == 1 else str(word) for place, word in enumerate(step))

@@ -41,6 +41,8 @@ class Case:
     """How often the clock may pass every claim's limit, at any moment."""
     cancels: tuple[int, ...] = ()
     """Events that Azure may take back at any moment."""
+    late: tuple[int, ...] = ()
+    """Events that Azure announces at any moment; all others are there from the beginning."""
     ends: bool = False
     """Whether what was approved is over within the exploration, so that two runs put back at once; else the survivor does it."""
     misses: tuple[int, ...] = ()
@@ -65,7 +67,7 @@ class State(NamedTuple):
     """For each VM the names and the numbers of the contents, sorted."""
     serving: tuple[bool, ...]
     events: tuple[str, ...]
-    """scheduled, approved or over."""
+    """unknown, scheduled, approved or over."""
     clock: int
     jumps: int
     ticks: int
@@ -89,8 +91,9 @@ class Contents:
 
 def begin(case: Case) -> State:
     """Nothing has happened yet: every VM serves, Azure has announced its events, nobody has looked."""
-    ticks = 2 if case.ends or case.cancels else 0
-    return State(((),) * case.machines, (True,) * case.machines, ("scheduled",) * len(case.events), 0, case.jumps, ticks)
+    ticks = 1 if case.ends or case.cancels else 0
+    events = tuple("unknown" if place in case.late else "scheduled" for place in range(len(case.events)))
+    return State(((),) * case.machines, (True,) * case.machines, events, 0, case.jumps, ticks)
 
 
 def time_text(state: State) -> str:
@@ -112,8 +115,8 @@ class Fleet:
 
     # --- Files: what others can see of them -------------------------------------------------------------------------
 
-    def _names(self, state: State, vm: int) -> tuple[State, Any]:
-        return state, tuple(name for name, _content in state.files[vm])
+    def _names(self, state: State, vm: int, *only: str) -> tuple[State, Any]:
+        return state, tuple(name for name, _content in state.files[vm] if name.startswith(only))
 
     def _read(self, state: State, vm: int, name: str) -> tuple[State, Any]:
         return state, next((content for present, content in state.files[vm] if present == name), "FileNotFoundError")
@@ -202,6 +205,9 @@ class Fleet:
 
     # --- Azure and the clock ----------------------------------------------------------------------------------------
 
+    def _announce(self, state: State, event: int) -> tuple[State, Any]:
+        return state._replace(events=_at(state.events, event, "scheduled")), None
+
     def _cancel(self, state: State, event: int) -> tuple[State, Any]:
         return state._replace(events=_at(state.events, event, "over")), None
 
@@ -218,6 +224,8 @@ class Fleet:
         """What may happen without any run."""
         steps: list[Step] = []
         for event, status in enumerate(state.events):
+            if status == "unknown":
+                steps.append(("announce", event))
             if status == "scheduled" and event in self.case.cancels:
                 steps.append(("cancel", event))
             if status == "approved" and self.case.ends:

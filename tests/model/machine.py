@@ -14,8 +14,8 @@ import hashlib
 import types
 from typing import Any
 
-from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
+from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
 
 ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsError}
 
@@ -26,6 +26,7 @@ class Pause(BaseException):
     def __init__(self, step: Step) -> None:
         super().__init__()
         self.step = step
+        self.replay: Any = None
 
 
 class Replay:
@@ -37,6 +38,8 @@ class Replay:
         self._place = 0
         self._identifiers = 0
         self._paused: Step | None = None
+        self.checks_itself = False
+        self.taken: list[tuple[str, bool]] = []
         self.clock = clock
         self.contents = contents
         self.clock_is_a_step = clock_is_a_step
@@ -50,6 +53,7 @@ class Replay:
             raise Pause(self._paused)
         self.clock, result = self._results[self._place]
         self._place += 1
+        self.taken.append((step[0], self.checks_itself))
         if isinstance(result, str):
             raise ERRORS[result](step)
         return result
@@ -58,6 +62,21 @@ class Replay:
         """Instead of uuid4: another one for each run, act, revision it began with, and call; the same when replayed."""
         self._identifiers += 1
         return hashlib.sha256(f"{self._seed} {self._identifiers}".encode()).hexdigest()[:32]
+
+
+def forget(results: tuple[Any, ...], taken: list[tuple[str, bool]]) -> tuple[Any, ...]:
+    """The results without a reading that has to begin anew.
+
+    Who lists the names and then finds one of them gone, or the name that it wants to take taken, lists them again and goes by
+    what it sees then: such a run knows as much as one that has not begun. Nobody has seen anything of it in between.
+    """
+    kind, checks_itself = taken[-1]
+    error = results[-1][1]
+    again = (kind == "read" and error == "FileNotFoundError") or (kind == "link" and error == "FileExistsError")
+    if not again or checks_itself:
+        return results
+    listed = [number for number, (one, _checks) in enumerate(taken) if one == "names"]
+    return results[: listed[-1]] if listed else results
 
 
 class Identifiers:
@@ -83,18 +102,19 @@ class ModelFiles:
     whatever another run does: it is no step, and is not part of the state. Nor is making the directory, or flushing it.
     """
 
-    def __init__(self, replay: Replay, vm: int) -> None:
+    def __init__(self, replay: Replay, vm: int, only: tuple[str, ...] = ("",)) -> None:
         self.where = f"the records of VM {vm + 1}"
         self._replay = replay
         self._vm = vm
+        self._only = only
         self._temporary: dict[str, bytes] = {}
 
     def make(self) -> None:
         """It is there."""
 
     def names(self) -> list[str]:
-        """All names at one moment."""
-        return list(self._replay.perform(("names", self._vm)))
+        """All names at one moment that begin with what this act goes by; the others would only tell equal states apart."""
+        return list(self._replay.perform(("names", self._vm, *self._only)))
 
     def read(self, name: str) -> bytes:
         """The content, which never changes under a name but for mutants."""
@@ -145,4 +165,4 @@ class ModelHost:
 
     def boot_id(self) -> str:
         """Nobody reboots."""
-        return f"boot-{self._vm}"
+        return "boot"

@@ -14,12 +14,13 @@ import json
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
-from ansible_collections.maintenance.azure.tests.model.acts import ORDER, Act
+from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
 from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, START, Case, Contents, Step
-from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay
+from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay, forget
 
 Node = tuple[Any, ...]
 Said = frozenset[tuple[int, str]]
@@ -103,7 +104,14 @@ class Run:
 
     def _read(self, vm: int, part: Any) -> dict[str, Any]:
         """module_utils look(): document, claims, records, health, in this order."""
-        replay = Replay(f"{self.identifier} look {vm}", 0, part[1] if part else (), self.contents, False)
+        replay = Replay("", 0, part[1] if part else (), self.contents, False)
+        try:
+            return self._reads(replay, vm)
+        except Pause as pause:
+            pause.replay = replay
+            raise
+
+    def _reads(self, replay: Replay, vm: int) -> dict[str, Any]:
         files, host = ModelFiles(replay, vm), ModelHost(replay, vm)
         events = replay.perform(("document", vm))
         now = replay.clock
@@ -121,18 +129,19 @@ class Run:
         elif step[0] == "look":
             new = ("whole", result[1])
         else:
-            new = ("part", (*(looks[vm][1] if looks[vm] else ()), result))
+            results = (*(looks[vm][1] if looks[vm] else ()), result)
+            new = ("part", results)
             try:
                 found = self._read(vm, new)
                 key = json.dumps(found, sort_keys=True)
                 self._looks[key] = found
                 new = ("read", key)
-            except Pause:
-                pass
+            except Pause as pause:
+                new = ("part", forget(results, pause.replay.taken))
         looks = (*looks[:vm], new, *looks[vm + 1 :])
         if any(one is None or one[0] == "part" for one in looks):
             return "look", (failed, acknowledged, misses), looks
-        return self._next("act", (failed, acknowledged, misses), self._plan(looks, failed, acknowledged), 0)
+        return self._next((failed, acknowledged, misses), self._plan(looks, failed, acknowledged), 0)
 
     def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
         """What a look at one VM returns when nothing changes meanwhile."""
@@ -151,9 +160,9 @@ class Run:
         return {
             "vm_name": f"vm{vm + 1}",
             "document_incarnation": 1,
-            "events": [self.listed(place) for place, status in enumerate(events) if status != "over"],
+            "events": [self.listed(place) for place, status in enumerate(events) if status not in ("unknown", "over")],
             "identity": {"name": f"vm{vm + 1}", "resource_group": "rg", "subscription_id": "s", "vm_id": f"vm-{vm}"},
-            "boot_id": f"boot-{vm}",
+            "boot_id": "boot",
             "now": moment(clock),
             "enabled_at": moment(-100_000),
             "in_service": serves,
@@ -227,39 +236,69 @@ class Run:
 
     # --- Acts -------------------------------------------------------------------------------------------------------
 
-    def _next(self, kind: str, carry: Any, number: int, place: int) -> Node:
+    def _next(self, carry: Any, number: int, place: int) -> Node:
+        """The first act from here on; without any, the next turn."""
         if place < len(self._lists[number]):
-            return kind, carry, number, place, ()
+            return "act", carry, number, place, (), ()
         return "look", carry, (None,) * self.case.machines
 
-    def _replay(self, node: Node, results: tuple[Any, ...]) -> str | None:
-        _kind, _carry, number, place, _results = node
+    def _call(self, node: Node) -> tuple[Any, ...]:
+        """The call at which this act is, after what it was answered so far."""
+        _kind, _carry, number, place, said, _results = node
+        act = calls(self._lists[number][place], self.numbers)
+        call = next(act)
+        for answer in said:
+            call = act.send(answer)
+        return call
+
+    def _write(self, node: Node, results: tuple[Any, ...]) -> tuple[str | None, Replay]:
+        _kind, _carry, number, place, said, _results = node
         given = self._lists[number][place]
-        record = given["record"] or {}
-        seed = f"{self.identifier} {given['act']} {given['vm']} {given['step']['event_id']} {record.get('revision')}"
+        revision = (given["record"] or {}).get("revision")
+        seed = f"{self.identifier} {given['act']} {given['vm']} {given['step']['event_id']} {revision} {len(said)}"
         replay = Replay(seed, given["clock"], results, self.contents, self.case.jumps > 0)
-        return Act(replay, given["vm"], given["step"], record, self.numbers).run()
+        try:
+            return write(replay, given["vm"], given["step"], self._call(node)[1]), replay
+        except Pause as pause:
+            pause.replay = replay
+            raise
 
     def _act(self, node: Node) -> Step:
+        call = self._call(node)
+        if call[0] != "write":
+            return call[0], self._lists[node[2]][node[3]]["vm"], *call[1:]
         try:
-            self._replay(node, node[4])
+            self._write(node, node[5])
         except Pause as pause:
             return pause.step
-        raise AssertionError("an act that is complete has no next step")
+        raise AssertionError("a call that is complete has no next step")
 
     def _acted(self, node: Node, result: Any) -> Node:
-        _kind, (failed, acknowledged, misses), number, place, results = node
+        _kind, carry, number, place, said, results = node
+        answer = result[1]
+        if self._call(node)[0] == "write":
+            results = (*results, result)
+            try:
+                answer, _replay = self._write(node, results)
+            except Pause as pause:
+                return "act", carry, number, place, said, forget(results, pause.replay.taken)
+        after: Node = ("act", carry, number, place, (*said, answer), ())
         try:
-            outcome = self._replay(node, (*results, result))
-        except Pause:
-            return "act", node[1], number, place, (*results, result)
-        given = self._lists[number][place]
+            self._call(after)
+        except StopIteration as end:
+            return self._next(self._learned(carry, self._lists[number][place], end.value), number, place + 1)
+        return after
+
+    def _learned(self, carry: Any, given: dict[str, Any], outcome: str | None) -> Any:
+        """What a run keeps beyond its turn."""
+        failed, acknowledged, misses = carry
+        step, vm = given["step"], given["vm"]
         if given["act"] == "approve":
-            ids = {(given["vm"], one) for one in given["step"]["event_ids"]}
-            failed = failed | ids if outcome == "failed" else failed - ids
-        elif given["act"] == "claim" and outcome != "failed":
-            acknowledged = acknowledged | {(given["vm"], given["step"]["event_id"])}
-        return self._next("act", (failed, acknowledged, misses), number, place + 1)
+            ids = {(vm, one) for one in step["event_ids"]}
+            failed = failed | ids if outcome == FAILED else failed - ids
+        elif given["act"] == "claim" and outcome != FAILED:
+            acknowledged = acknowledged | {(vm, step["event_id"])}
+        return failed, acknowledged, misses
 
 
 class _Still:
@@ -277,6 +316,8 @@ class _Still:
 
     def read(self, name: str) -> bytes:
         """The content."""
+        if name not in self._files:
+            raise FileNotFoundError(name)
         return self._contents.known[self._files[name]]
 
 
@@ -292,6 +333,4 @@ def moment(clock: int) -> str:
 
 def looks_clock(look: dict[str, Any]) -> int:
     """The clock that a run last read on this VM."""
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds
-
     return int((utc_seconds(look.get("now")) or START) - START)

@@ -61,6 +61,8 @@ class Rooms:
     claimed: dict[str, str] = field(default_factory=dict)
     """Members that another run is about to take out, or may be."""
     hosts: dict[str, Host] = field(default_factory=dict)
+    serving: frozenset[str] = frozenset()
+    """Members that count as out for what is over, or has failed, and that serve: a drain that begins does take them out."""
     disputed: dict[Group, str] = field(default_factory=dict)
     """Groups of which another run declares other members, and who that is."""
 
@@ -114,19 +116,24 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
     hosts = {host.name: host for host in observed if host.name in of}
     missing = frozenset(of.keys() - hosts.keys())
     out: dict[str, str] = {}
+    firmly: set[str] = set()
     for case in cases:
         for part in case.parts:
             if part.host.name in of and part.ok and _is_out(part):
                 out.setdefault(part.host.name, f"{part.phase} for {case.event.event_id}")
+                if _is_firmly_out(part):
+                    firmly.add(part.host.name)
     for case in cases:
         why = _why_hit(case)
         for part in case.hit if why else ():
             if part.host.name in of and not part.over and (case.listed or part.record is not None):
                 out.setdefault(part.host.name, why or "")
+                if part.listed or _is_firmly_out(part):
+                    firmly.add(part.host.name)
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset(group for name in missing for group in of[name])
-    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts)
+    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
 
 
 def _see_claims(rooms: Rooms, board: Board) -> None:
@@ -143,6 +150,14 @@ def _see_claims(rooms: Rooms, board: Board) -> None:
 def _is_out(part: Part) -> bool:
     """A VM that approves for others writes that down as well, and goes on serving: what it names counts, and what is changed."""
     return part.record is not None and (part.record.needs_undo or (part.named and is_out(part.record)))
+
+
+def _is_firmly_out(part: Part) -> bool:
+    """Whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
+    record, serves = part.record, part.host.look.in_service if part.host.look else None
+    if serves is not None:
+        return not serves
+    return record is not None and (record.phase in ("draining", "drained") or (record.phase in ("approved", "started") and record.needs_undo))
 
 
 def _why_stuck(host: Host | None) -> str | None:
@@ -272,7 +287,7 @@ def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Gro
     """The first group that would have too many out. An event whose VMs are all out already puts no more out."""
     for group in dict.fromkeys(group for name in names for group in rooms.of[name]):
         wanted = crowding.members(rooms, names, group)
-        more = any(name not in rooms.out for name in wanted)
+        more = any(name not in rooms.out or name in rooms.serving for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
         if (more or total) and (together > group.limit or group in rooms.short or group in rooms.disputed or crowding.unkept(rooms, group, wanted, out)):
             return group

@@ -145,6 +145,9 @@ def _step(
         "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
         "continues": False,
     }
-    if record is not None and record.revision is not None:
+    if record is None:
+        # None yet: a run that was slow must not write over what another has begun since.
+        step["expected_revision"] = 0
+    elif record.revision is not None:
         step["expected_revision"] = record.revision
     return step

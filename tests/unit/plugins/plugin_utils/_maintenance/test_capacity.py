@@ -347,3 +347,13 @@ def test_who_only_approved_for_others_serves_and_does_not_count_as_out() -> None
     found = held(vm("vm1", [E1, E2], [record("drained", E1)], in_service=False), asked, vm("vm3", [E1, E2]))
     assert "drain vm2 E2" not in acts(found)
     assert sorted(found["capacity"][0]["out"]) == ["vm1"]
+
+
+def test_what_failed_and_is_over_counts_as_out_but_a_drain_takes_it_out_all_the_same() -> None:
+    """vm2 serves: its drain for E9 never came to anything, and E9 is over. vm1 is out, and one may be."""
+    over = record("gone", event("E9", ("vm2",)), outcome="completed", started_at=at(-30), methods=[method("failed")])
+    first = vm("vm1", [E1, E2], [record("drained", E1)], in_service=False)
+    found = held(first, vm("vm2", [E1, E2], [over], in_service=True), vm("vm3", [E1, E2], in_service=True))
+    assert sorted(found["capacity"][0]["out"]) == ["vm1", "vm2"]
+    assert not [one for one in acts(found) if one.startswith("drain vm2")]
+    assert "recover vm2 E9" in acts(found)

@@ -274,3 +274,9 @@ def test_a_short_pause_is_claimed_and_noted_as_well() -> None:
     noticed = {**record("noticed", PAUSE), "methods": [], "rule": None}
     assert noted(plan(ours("vm1", PAUSE, records=[noticed]), run=RUN))["approving_at"] is True
     assert acts(plan(ours("vm1", PAUSE, records=[{**noticed, "approving_at": at(-1)}]), run=RUN)) == ["approve vm1 E1"]
+
+
+def test_the_first_note_is_written_only_where_there_is_no_record_yet() -> None:
+    """Another run may have noticed it, and begun, since this run looked."""
+    found = plan(vm("vm1", [event()]), run=RUN)
+    assert [step["expected_revision"] for step in found["steps"] if step["act"] == "note"] == [0]

@@ -1,0 +1,324 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A fleet with several controllers, for histories: each looks, plans, and takes its steps one by one, and may be slow or killed.
+
+What Azure, the VMs and the roles do is C(World), as in the unit tests of the plan. Here claims are added, and what an oracle may
+ask of a controller that was slow: it answers for what it knew, and for what its claims keep others from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
+from ansible_collections.maintenance.azure.tests.model.acts import ORDER
+from ansible_collections.maintenance.azure.tests.model.quick import copied
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import (
+    START,
+    AzureEvent,
+    BrokenRule,
+    Cut,
+    Machine,
+    World,
+)
+
+
+class ClaimLost(Exception):
+    """The controller's claim is gone."""
+
+
+class Controller:
+    """One run: what it manages, and what it remembers from turn to turn."""
+
+    def __init__(self, run: str, managed: list[str], settings: dict[str, Any]) -> None:
+        self.run = run
+        self.managed = managed
+        self.settings = {**settings, "run": {"id": run, "who": "a history", "kind": "events"}}
+        self.acknowledged: dict[str, set[str]] = {}
+        self.failed: dict[str, set[str]] = {}
+        self.reached: set[str] = set()
+        self.steps: list[dict[str, Any]] = []
+        self.looked = 0.0
+        self.read: set[str] = set()
+        self.wait = 1.0
+        self.done = False
+
+
+class Fleet(World):
+    """Some VMs and the controllers that are at work on them."""
+
+    def __init__(self, seed: int, machines: int, **more: Any) -> None:
+        self.started: dict[str, float] = {}
+        super().__init__(seed, machines, **more)
+        self.settings.update(tell=False)
+        self.claims: dict[str, dict[tuple[str, str], float]] = {name: {} for name in self.machines}
+        self.disturbed: dict[str, float] = dict.fromkeys(self.machines, 0.0)
+        self.present: Controller | None = None
+        self.runs = 0
+        self.lost_claims = 0
+
+    def controller(self, managed: list[str] | None = None, **more: Any) -> Controller:
+        """A new run."""
+        self.runs += 1
+        return Controller(f"run{self.runs:04}", managed or self.managed, {**self.settings, **more})
+
+    # --- Looks ------------------------------------------------------------------------------------------------------
+
+    def look(self, machine: Machine) -> dict[str, Any]:
+        """With the claims, which are on the VM too."""
+        claims = [
+            {
+                "name": f"{run} {event} {limit}",
+                "run": run,
+                "digest": event_digest(event),
+                "event_id": event,
+                "kind": "events",
+                "who": "",
+                "groups": {},
+                "limit": instants.form(limit),
+                "expired": limit < self.now,
+            }
+            for (run, event), limit in self.claims[machine.name].items()
+        ]
+        machine.records, records = {}, machine.records
+        found = super().look(machine)
+        machine.records = records
+        return {**found, "claims": claims, "records": copied(list(records.values()))}
+
+    def plan(self, controller: Controller) -> dict[str, Any]:
+        """Look at all VMs and decide. The steps are taken later, one by one."""
+        found = []
+        controller.read = set()
+        for name in controller.managed:
+            machine = self.machines[name]
+            one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in controller.reached, "look": None}
+            if self.now < max(machine.down_until, machine.silent_until):
+                one.update(state="unreachable", error="no route")
+            elif self.now < machine.broken_until:
+                one.update(state="failed", error="HTML")
+            else:
+                one.update(state="ok", look=self.look(machine))
+                controller.reached.add(name)
+                controller.read.add(name)
+            one["acknowledged"] = sorted(controller.acknowledged.get(name, ()))
+            one["could_not_approve"] = sorted(controller.failed.get(name, ()))
+            found.append(one)
+        plan = self.plan_function(found, policy=self.policy, settings=controller.settings, now=instants.form(self.now))
+        controller.steps = sorted(plan["steps"], key=lambda step: ORDER.get(step["act"], 9))
+        controller.looked, controller.wait, controller.done = self.now, plan["wait"]["seconds"], plan["done"]
+        return plan
+
+    # --- Steps ------------------------------------------------------------------------------------------------------
+
+    def take(self, controller: Controller) -> None:
+        """The next step of a plan that may be old by now."""
+        step = controller.steps.pop(0)
+        machine = self.machines[step["host"]]
+        if machine.name not in controller.read:
+            raise BrokenRule(f"a step for {machine.name}, which was not read")
+        if self._away(machine):
+            return
+        self.present = controller
+        try:
+            getattr(self, "_act_" + step["act"])(machine, step)
+        except ClaimLost:
+            self.lost_claims += 1
+            if step["act"] == "approve":
+                controller.failed.setdefault(machine.name, set()).add(step["event_id"].lower())
+        finally:
+            self.present = None
+
+    def turn(self, controller: Controller) -> None:
+        """A whole turn at once."""
+        self.plan(controller)
+        while controller.steps:
+            self.take(controller)
+
+    def _under(self, machine: Machine, step: dict[str, Any]) -> None:
+        """Go on only under the claim, which has all of its time again."""
+        claim = step.get("claim")
+        if claim is None:
+            return
+        key = (claim["run"], step["event_id"].lower())
+        if key not in self.claims[machine.name]:
+            raise ClaimLost
+        self.claims[machine.name][key] = self.now + claim["seconds"]
+
+    def _act_claim(self, machine: Machine, step: dict[str, Any]) -> None:
+        self._act_expired(machine, step)
+        self.maybe_cut()
+        claims = self.claims[machine.name]
+        claims[(step["claim"]["run"], step["event_id"].lower())] = self.now + step["claim"]["seconds"]
+        if self.present is not None:
+            self.present.acknowledged.setdefault(machine.name, set()).add(step["event_id"].lower())
+
+    def _act_expired(self, machine: Machine, step: dict[str, Any]) -> None:
+        claims = self.claims[machine.name]
+        for (run, event), limit in list(claims.items()):
+            if f"{run} {event} {limit}" in step.get("expired", ()) and limit < self.now:
+                del claims[(run, event)]
+
+    def _act_release(self, machine: Machine, step: dict[str, Any]) -> None:
+        self._act_expired(machine, step)
+        self.claims[machine.name].pop((step["claim"]["run"], step["event_id"].lower()), None)
+
+    def _act_note(self, machine: Machine, step: dict[str, Any]) -> None:
+        present = machine.records.get(step["event_id"].lower())
+        revision = present["revision"] if present and present["vm_id"] == machine.name else 0
+        if step.get("expected_revision") is not None and revision != step["expected_revision"]:
+            return
+        self._under(machine, step)
+        super()._act_note(machine, {**step, "expected_revision": None})
+
+    def _act_drain(self, machine: Machine, step: dict[str, Any]) -> None:
+        self._under(machine, step)
+        present = machine.records.get(step["event_id"].lower())
+        if present is not None and present["vm_id"] != machine.name:
+            del machine.records[step["event_id"].lower()]
+        super()._act_drain(machine, step)
+
+    def _act_undo(self, machine: Machine, step: dict[str, Any]) -> None:
+        self._under(machine, step)
+        if step["event_id"].lower() in machine.records:
+            super()._act_undo(machine, step)
+
+    def _act_recover(self, machine: Machine, step: dict[str, Any]) -> None:
+        self._under(machine, step)
+        if step["event_id"].lower() in machine.records:
+            super()._act_recover(machine, step)
+
+    def _act_approve(self, machine: Machine, step: dict[str, Any]) -> None:
+        for event_id in step["event_ids"]:
+            self._under(machine, {**step, "event_id": event_id})
+            self.write(machine, event_id, {}, ("approving_at",))
+        super()._act_approve(machine, step)
+
+    def write(self, machine: Machine, event_id: str, changes: dict[str, Any], stamp: tuple[str, ...] = (), event: Any = None) -> dict[str, Any]:
+        """What maintenance_record does: a record of another VM is set aside first."""
+        present = machine.records.get(event_id.lower())
+        if present is not None and present["vm_id"] != machine.name:
+            del machine.records[event_id.lower()]
+        return super().write(machine, event_id, changes, stamp, event)
+
+    # --- What nobody of us does -------------------------------------------------------------------------------------
+
+    def reboot(self, machine: Machine, seconds: float) -> None:
+        """A boot that nobody planned cannot be foreseen by who is in the middle of a turn."""
+        super().reboot(machine, seconds)
+        self.disturbed[machine.name] = self.now
+
+    def lose_records(self, machine: Machine) -> None:
+        """The VM was put on new hardware with a new disk: nothing is known of before, and it serves."""
+        machine.records.clear()
+        self.claims[machine.name].clear()
+        machine.enabled_at = self.now
+        self.reboot(machine, 10.0)
+
+    def foreign_record(self, machine: Machine, event_id: str) -> None:
+        """The VM was made from an image of another that was drained: its record came along."""
+        record = {
+            "format": 1,
+            "revision": 4,
+            "event": {"event_id": event_id, "event_type": "Reboot", "event_status": "Scheduled", "resources": ["another"]},
+            "phase": "drained",
+            "history": [{"phase": "drained", "at": instants.form(START)}],
+            "methods": [{"id": "1-service", "method": "service", "state": "drained", "before": {"serving": False}, "boot_id": "x"}],
+            "told": [],
+            "outcome": None,
+            "boot_id": "x",
+            "rule": None,
+            "vm_id": "another",
+        }
+        machine.records.setdefault(event_id.lower(), record)
+
+    # --- The oracle -------------------------------------------------------------------------------------------------
+
+    def approve(self, event_id: str) -> None:
+        """The rules for an approval, by the VMs themselves at this moment."""
+        event = next(event for event in self.events if event.event_id == event_id)
+        controller = self.present
+        if event.over or event.status != "Scheduled" or event.approved or controller is None:
+            return
+        self.approvals += 1
+        managed = set(controller.managed)
+        if not set(event.resources) <= managed:
+            raise BrokenRule(f"rule 5: {event_id} names a VM that {controller.run} does not manage")
+        for name in event.resources:
+            machine = self.machines[name]
+            if name not in controller.read:
+                raise BrokenRule(f"rule 3: {event_id} was approved though {name} could not be read")
+            if max(self.disturbed[name], machine.silent_until, machine.broken_until) > controller.looked:
+                continue  # it went away, or was booted, after the look; nothing can see that
+            if self._away(machine):
+                raise BrokenRule(f"rule 3: {event_id} was approved while {name} could not be read")
+            if machine.serving and self.policy == "default":
+                raise BrokenRule(f"rule 1: {event_id} was approved while {name} served")
+        if self.policy != "default":
+            self._check_group(event, set(event.resources), f"the approval of {event_id}")
+        event.approved = True
+        event.starts_at = self.now + self.random.choice((0.0, 5.0, 30.0))
+
+    def _start(self, event: AzureEvent) -> None:
+        super()._start(event)
+        self.started[event.event_id] = self.now
+
+    def _check_room(self, machine: Machine, event_id: str) -> None:
+        methods = machine.records.get(event_id.lower(), {}).get("methods") or [{"state": None}]
+        if methods[0]["state"] in ("begun", "drained"):
+            return  # a boot has put back what was drained: it goes on, and does not begin
+        if machine.serving and machine.stops_at is None:
+            event = next(event for event in self.events if event.event_id == event_id)
+            self._check_group(event, {machine.name}, f"a drain of {machine.name} for {event_id}")
+
+    def _check_group(self, event: AzureEvent, more: set[str], what: str) -> None:
+        """Rule 4: whoever is stopped, stopping, or about to be hit is out, and so is who was away when this controller looked."""
+        if event.approved or event.status != "Scheduled":
+            return  # it comes in any case
+        # What started by itself, and need not be drained by the policy, is hardly out.
+        looked = self.present.looked if self.present else self.now
+        begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked + 1) <= looked]
+        counts = [one for one in self.events if not one.over and (one.approved or one in begun)]
+        hit = {name for one in counts for name in one.resources}
+        for group in self.settings.get("capacity", ()):
+            members = set(group["members"])
+            out = {name for name in members if name in hit or self._is_out(self.machines[name], looked)}
+            if not more & members or more <= out or len(out | more & members) <= group["max_unavailable"]:
+                continue
+            if event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1:
+                self.taken_beyond.append(what)
+                continue
+            raise BrokenRule(f"rule 4: {what} puts {', '.join(sorted(out | more))} out\n" + "\n".join(self.log))
+
+    def _is_out(self, machine: Machine, looked: float) -> bool:
+        if machine.serving and machine.stops_at is None:
+            return False
+        return self.disturbed[machine.name] <= looked
+
+    # --- The end ----------------------------------------------------------------------------------------------------
+
+    def settle(self, limit: int = 600) -> None:
+        """No more faults: one controller that manages everything goes on alone, and everything is put back."""
+        self.cut_chance = 0.0
+        controller = self.controller()
+        for machine in self.machines.values():
+            machine.drain_fails_until = min(machine.drain_fails_until, self.now)
+        for _turn in range(limit):
+            self.turn(controller)
+            if controller.done and all(event.over for event in self.events) and not any(map(self._away, self.machines.values())):
+                break
+            self.advance(min(max(controller.wait, 1.0), 60.0))
+        else:
+            raise BrokenRule("never done:\n" + "\n".join(self.log))
+        for name in self.managed:
+            machine = self.machines[name]
+            if not machine.serving:
+                raise BrokenRule(f"{name} was left drained:\n" + "\n".join(self.log))
+            left = [record["phase"] for record in machine.records.values() if record["vm_id"] == name and record["phase"] != "recovered"]
+            if left:
+                raise BrokenRule(f"{name} has a record in {left[0]}:\n" + "\n".join(self.log))
+
+
+__all__ = ["BrokenRule", "Controller", "Cut", "Fleet"]

@@ -1,0 +1,141 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Claims broken on purpose. Each must be caught by the search, or the search proves nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import claiming as claims_module
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, claiming
+from ansible_collections.maintenance.azure.tests.model import run
+
+
+def _keep(board: claiming.Board, wanted: Callable[[Any], bool]) -> None:
+    kept = {host: [claim for claim in claims if wanted(claim)] for host, claims in board.others.items()}
+    board.others = {host: claims for host, claims in kept.items() if claims}
+
+
+def earlier_claim_may_pass(patch: pytest.MonkeyPatch) -> None:
+    """Who claimed first goes on in spite of who came later. All clocks stand still here, so the run's name decides who was first."""
+    real = claiming.read
+
+    def read(*given: Any) -> claiming.Board:
+        board = real(*given)
+        mine = board.settings.run.id
+        if board.own:
+            _keep(board, lambda claim: claim.run < mine)
+        return board
+
+    patch.setattr(claiming, "read", read)
+
+
+def act_without_renaming(patch: pytest.MonkeyPatch) -> None:
+    """Whether its own claim is still there nobody asks."""
+    patch.setattr(claims_module.UnderClaim, "begin", lambda self, check_mode: None)
+    patch.setattr(claims_module.UnderClaim, "end", lambda self, check_mode: None)
+
+
+class OneFile(Claims):
+    """All claims of a VM in one file, which is read, changed and written back."""
+
+    NAME = "claim-shared"
+
+    def _all(self) -> list[str]:
+        try:
+            return list(json.loads(self.files.read(self.NAME)))
+        except FileNotFoundError:
+            return []
+
+    def _write(self, names: list[str]) -> None:
+        self.files.write_exclusive("temporary-shared", json.dumps(sorted(names)).encode())
+        self.files.rename("temporary-shared", self.NAME)
+
+    def read_all(self) -> Any:
+        """Every claim in the file."""
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import decode_claim
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import ClaimsReading
+
+        return ClaimsReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
+
+    def _list(self) -> list[str]:
+        return self._all()
+
+    def make(self, run: str, event_id: str, seconds: float, *more: Any, **others: Any) -> str:
+        """Add one, and write the file."""
+        name = claim_name(run, event_id, self._limit(seconds))
+        self._write([*(one for one in self._all() if one != name), name])
+        return name
+
+    def renew(self, run: str, event_id: str, seconds: float) -> str:
+        """A new limit for one of them, and write the file."""
+        names = self._all()
+        own = [name for name in names if name in self.own(run, event_id)]
+        if not own:
+            raise recording.ClaimLost(run, event_id, "")  # type: ignore[attr-defined]
+        name = claim_name(run, event_id, self._limit(seconds))
+        self._write([*(one for one in names if one not in own), name])
+        return name
+
+    def _unlink(self, name: str) -> bool:
+        names = self._all()
+        self._write([one for one in names if one != name])
+        return name in names
+
+
+def one_shared_file(patch: pytest.MonkeyPatch) -> None:
+    """Two that write at once: the later forgets the claim of the other."""
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import ClaimLost
+
+    patch.setattr(recording, "ClaimLost", ClaimLost, raising=False)
+    patch.setattr(recording, "Claims", OneFile)
+    patch.setattr(run, "Claims", OneFile)
+
+
+def no_fresh_reading(patch: pytest.MonkeyPatch) -> None:
+    """What is being claimed is taken for claimed: the act comes in the same turn, by looks from before."""
+    real = claiming._claimed
+
+    def claimed(*given: Any, **more: Any) -> bool:
+        real(*given, **more)
+        return True
+
+    patch.setattr(claiming, "_claimed", claimed)
+
+
+def expired_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    """A claim whose limit has passed is left where it is, so that its slow owner never learns of it."""
+    real = claiming.read
+
+    def read(*given: Any) -> claiming.Board:
+        board = real(*given)
+        _keep(board, lambda claim: not claim.expired)
+        return board
+
+    patch.setattr(claiming, "read", read)
+
+
+def no_intention(patch: pytest.MonkeyPatch) -> None:
+    """The approval is given without a note on every VM before."""
+    patch.setattr(approving, "_noted", lambda case: True)
+
+
+def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
+    """Room is what nobody is out of yet, whoever has claimed it."""
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import fitting
+
+    patch.setattr(fitting, "_see_claims", lambda *given: None)
+
+
+def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
+    """Two runs act on one VM at once: nobody looks at whose claim is there."""
+    patch.setattr(claiming, "_other", lambda *given: None)
