@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import claim_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, claiming
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, claiming, fitting
 from ansible_collections.maintenance.azure.tests.model import run
 
 
@@ -139,3 +139,17 @@ def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
 def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
     """Two runs act on one VM at once: nobody looks at whose claim is there."""
     patch.setattr(claiming, "_other", lambda *given: None)
+
+
+def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
+    """A record that only says that a drain begins is undone where the room was taken, instead of going on to count."""
+    real = fitting._unsure
+
+    def unsure(rooms: Any, case: Any, *more: Any) -> None:
+        before = [part for part in case.hit if part.intent == "drain"]
+        real(rooms, case, *more)
+        for part in before:
+            if part.intent == "stay":
+                part.intent = "undo"
+
+    patch.setattr(fitting, "_unsure", unsure)

@@ -77,14 +77,27 @@ def test_a_run_that_sleeps_anywhere_past_its_limit_breaks_no_rule(capsys: pytest
         print(f"\n{ASLEEP_NOW.name}, two switches: {found.states} states, {found.shared} shared states")
 
 
-def test_a_gap_that_is_known_a_command_that_comes_after_its_claim_is_gone() -> None:
-    """A run sleeps between its last look at its claim and the command that stops the service; another run takes back what was only
+def test_a_command_that_comes_after_its_claim_is_gone_finds_its_room_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run sleeps between its last look at its claim and the command that stops the service: what it has noted goes on counting."""
+    found = Explorer(ASLEEP).explore_switching(2)
+    assert found.broken is None, "\n".join([str(found.broken), *found.trace])
+    with capsys.disabled():
+        print(f"\n{ASLEEP.name}, two switches: {found.states} states, {found.shared} shared states")
 
-    noted, and takes the room. Nothing keeps the command from being given then. Once it asks for the claim itself, turn this around.
-    """
+
+def test_to_put_back_what_only_says_that_it_begins_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the collection did at first, and this search found to be wrong."""
+    mutants.what_was_noted_is_put_back(monkeypatch)
     found = Explorer(ASLEEP).explore_switching(2)
     assert found.broken is not None
     assert found.broken.startswith("rule 4: a drain")
+
+
+def test_to_act_without_renaming_the_own_claim_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutants.act_without_renaming(monkeypatch)
+    found = Explorer(ASLEEP).explore_switching(2)
+    assert found.broken is not None
+    assert found.broken.startswith("rule 4")
 
 
 APART_LATE = Case("the first event comes late", APART, late=(0,))

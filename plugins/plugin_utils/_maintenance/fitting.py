@@ -264,7 +264,8 @@ def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, board: Board) -
 def _unsure(rooms: Rooms, case: Case, taken: Tally, settings: Settings) -> None:
     """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
 
-    Whether the drain has acted nobody can say, so it counts as out; but it must not begin now. It is put back first.
+    Whether the drain has acted, or is about to, nobody can say. So it goes on counting as out, is not put back (its room would
+    be given away), and goes on when there is room, or at its deadline.
     """
     if _goes_anyway(case, settings) or _told_to_go(case) or case.coming:
         return
@@ -272,7 +273,8 @@ def _unsure(rooms: Rooms, case: Case, taken: Tally, settings: Settings) -> None:
         if part.intent == "drain" and part.phase == "draining" and _only_found(part):
             group = _full(rooms, _of_one(rooms, part), taken, total=True)
             if group is not None:
-                part.intent, part.hold = "undo", f"capacity group {group.name!r} has no room"
+                part.intent, part.hold = "stay", f"capacity group {group.name!r} has no room"
+                part.wait = ROOM_CHECK
 
 
 def _only_found(part: Part) -> bool:
