@@ -131,7 +131,7 @@ def test_people_who_cannot_be_told_block_nothing(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     told = lab.folder / "told.yml"
     told.write_text("- ansible.builtin.fail:\n    msg: no mail today\n")
-    lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, started_seconds=60)
+    lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, notice=36000, started_seconds=60)
     output = lab.respond(respond_wait=True, respond_notify_tasks=str(told))
     assert "no mail today" in output
     assert len(lab.simulator.approvals()) == 1
