@@ -17,6 +17,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 START = 1_800_000_000
 NOTICE = 3500
+# A drain takes so long at most, with the margin before NotBefore. At its deadline an event's own VMs drain in any case (rule 4).
+DRAIN, MARGIN = 1500, 30
 # Longer than any claim lasts.
 JUMP = 400
 
@@ -166,7 +168,8 @@ class Fleet:
     def _stop(self, state: State, vm: int, event: int) -> tuple[State, Any]:
         """A drain begins. It is done at once: what takes time only lies between this step and the next."""
         if state.serving[vm]:
-            self._room(state, {vm}, f"a drain of VM {vm + 1} for event {event + 1}")
+            if state.clock < NOTICE + event - DRAIN - MARGIN:
+                self._room(state, {vm}, f"a drain of VM {vm + 1} for event {event + 1}")
             state = state._replace(serving=_at(state.serving, vm, False))
         return state, None
 

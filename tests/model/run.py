@@ -19,14 +19,15 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
-from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, START, Case, Contents, Step
+from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, Step
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay, forget
 
 Node = tuple[Any, ...]
 Said = frozenset[tuple[int, str]]
 SETTINGS = {
     "pass_interval": 0,
-    "drain_seconds": 1500,
+    "drain_seconds": DRAIN,
+    "margin": MARGIN,
     "undo_seconds": 30,
     "has_health": True,
     "gone_seconds": 0,
