@@ -62,7 +62,7 @@ def run(lab: Lab, cut_at: str = "") -> subprocess.CompletedProcess[str]:
     )
     return subprocess.run(
         lab.command("maintenance.azure.respond", respond_wait=True),
-        env=environment, cwd=lab.folder, capture_output=True, text=True, timeout=150, check=False,
+        env=environment, cwd=lab.folder, capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ class Lab:
         self.vms = list(vms)
         self.simulator = Simulator(self.vms, speed, *arguments)
         self.hosts: dict[str, dict[str, t.Any]] = {vm: self._host(vm) for vm in self.vms}
-        self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 90}
+        self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 240}
 
     def add(self, vms: t.Sequence[str]) -> None:
         """Take VMs in that the simulator plays by its own arguments, such as --vm-file."""
@@ -75,7 +75,7 @@ class Lab:
         """Run a playbook to its end; its output. A code of None takes any exit code."""
         done = subprocess.run(
             self.command(playbook, *arguments, **variables),
-            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=150, check=False,
+            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=400, check=False,
         )  # fmt: skip
         output = done.stdout + done.stderr
         if code is not None and done.returncode != code:

@@ -30,7 +30,7 @@ if told["transition"] == "impact":
 EVENTS: dict[str, list[dict[str, t.Any]]] = {
     "reboot of one": [{"event_type": "Reboot", "resources": ["web1"]}],
     "long freeze of two": [{"event_type": "Freeze", "resources": ["web1", "web2"], "duration_in_seconds": 30}],
-    "redeploy nobody approves for": [{"event_type": "Redeploy", "resources": ["web1"], "notice": 6000, "approvals": "none"}],
+    "redeploy nobody approves for": [{"event_type": "Redeploy", "resources": ["web1"], "notice": 4500, "approvals": "none"}],
     "two events on one VM": [
         {"event_type": "Reboot", "resources": ["web1"]},
         {"event_type": "Redeploy", "resources": ["web1", "web2"]},

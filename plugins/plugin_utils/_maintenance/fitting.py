@@ -62,7 +62,8 @@ class Rooms:
     """Members that another run is about to take out, or may be."""
     hosts: dict[str, Host] = field(default_factory=dict)
     serving: frozenset[str] = frozenset()
-    """Members that count as out for what is over, or has failed, and that serve: a drain that begins does take them out."""
+    """Members that count as out for what is over, has failed or may end any moment, and that are not drained for it: a drain that
+    begins takes them out for longer."""
     disputed: dict[Group, str] = field(default_factory=dict)
     """Groups of which another run declares other members, and who that is."""
 
@@ -128,8 +129,6 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
         for part in case.hit if why else ():
             if part.host.name in of and not part.over and (case.listed or part.record is not None):
                 out.setdefault(part.host.name, why or "")
-                if part.listed or _is_firmly_out(part):
-                    firmly.add(part.host.name)
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset(group for name in missing for group in of[name])

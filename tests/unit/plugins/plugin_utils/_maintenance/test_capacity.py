@@ -357,3 +357,15 @@ def test_what_failed_and_is_over_counts_as_out_but_a_drain_takes_it_out_all_the_
     assert sorted(found["capacity"][0]["out"]) == ["vm1", "vm2"]
     assert not [one for one in acts(found) if one.startswith("drain vm2")]
     assert "recover vm2 E9" in acts(found)
+
+
+def test_what_is_hit_right_now_gives_no_room_to_another_event() -> None:
+    """A started event may be over a second later; what another drains now stays out."""
+    hit = event("E1", ("vm1",), status="Started")
+    later = event("E2", ("vm1",), due=36000)
+    started = {**record("started", hit), "methods": []}
+    away = vm("vm2", [event("E3", ("vm2",))], [record("drained", event("E3", ("vm2",)))])
+    group = {"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}
+    found = plan(vm("vm1", [hit, later], [started]), away, capacity=[group])
+    assert "drain vm1 E2" not in acts(found)
+    assert "drain vm1 E1" in acts(found)
