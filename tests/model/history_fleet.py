@@ -279,7 +279,7 @@ class Fleet(World):
             return  # it comes in any case
         # What started by itself, and need not be drained by the policy, is hardly out.
         looked = self.present.looked if self.present else self.now
-        begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked + 1) <= looked]
+        begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked) < looked]
         counts = [one for one in self.events if not one.over and (one.approved or one in begun)]
         hit = {name for one in counts for name in one.resources}
         for group in self.settings.get("capacity", ()):
