@@ -250,7 +250,7 @@ class Fleet(World):
             machine = self.machines[name]
             if name not in controller.read:
                 raise BrokenRule(f"rule 3: {event_id} was approved though {name} could not be read")
-            if max(self.disturbed[name], machine.silent_until, machine.broken_until) > controller.looked:
+            if max(self.disturbed[name], machine.silent_until, machine.broken_until) >= controller.looked:
                 continue  # it went away, or was booted, after the look; nothing can see that
             if self._away(machine):
                 raise BrokenRule(f"rule 3: {event_id} was approved while {name} could not be read")
