@@ -33,8 +33,10 @@ install_tools() {
   [ ${#missing[@]} -eq 0 ] && return
   command -v apt-get > /dev/null || { say "needs ${missing[*]}, and apt-get to install them"; exit 2; }
   say "installing ${missing[*]}"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+  # Suites that run side by side on a fresh machine must not meet at apt's lock: it does not wait for anybody.
+  mkdir -p "$root/.build"
+  flock "$root/.build/apt.lock" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive flock "$root/.build/apt.lock" apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
 }
 
 # HAProxy comes from the guests' root as well, so that this machine needs no package of it, and starts no service of it.

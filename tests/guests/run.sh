@@ -30,8 +30,10 @@ install_tools() {
   command -v ssh-keygen > /dev/null || missing+=(openssh-client)
   [ ${#missing[@]} -eq 0 ] && return
   say "installing ${missing[*]}"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+  # Suites that run side by side on a fresh machine must not meet at apt's lock: it does not wait for anybody.
+  mkdir -p "$root/.build"
+  flock "$root/.build/apt.lock" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive flock "$root/.build/apt.lock" apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
 }
 
 build_base() {
