@@ -23,6 +23,22 @@ attributes:
     platforms: linux
 """
 
+    # For modules with an action plugin of the same name.
+    EITHER_WAY = r"""
+options: {}
+attributes:
+  action:
+    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
+    support: full
+    details: On a Linux host the module runs there. On a Windows host the controller does its work, by modules of the collection ansible.windows on the host.
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: partial
+    details: Not on Windows hosts.
+  platform:
+    platforms: linux, windows
+"""
+
     # For modules that only read.
     READ_ONLY = r"""
 options: {}

@@ -23,6 +23,7 @@ notes:
   - Root is not needed where O(records_path) can be read.
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.either_way
   - maintenance.azure.attributes.action_group
   - maintenance.azure.endpoint
   - maintenance.azure.selection
@@ -154,6 +155,12 @@ identity:
     eviction_policy: null
     environment: AzurePublicCloud
     os_type: Linux
+system:
+  description: How the VM was looked at, by this module on the VM (V(linux)) or from the controller (V(windows)).
+  returned: success
+  type: str
+  sample: linux
+  version_added: 1.2.0
 boot_id:
   description: Another text after each boot. V(null) where it cannot be known.
   returned: success
@@ -240,11 +247,10 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look, look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look_arguments, look_at
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:
@@ -253,17 +259,14 @@ def main() -> None:
     def run_command(words: list[str]) -> tuple[int, str, str]:
         return module.run_command(words, handle_exceptions=False, environ_update={"LC_ALL": "C"})
 
-    host = LocalHost(run_command, module.params["boot_id"])
-    files = LocalFiles(module.params["records_path"])
+    def host(boot_id: str | None) -> Host:
+        return LocalHost(run_command, boot_id)
+
     try:
-        client = open_client(module.params, warn=module.warn)
-        try:
-            result = look(client, files, host, module.params, module.check_mode)
-        finally:
-            client.close()
-    except ScheduledEventsError as error:
-        module.fail_json(msg=error.message, error_kind=error.kind)
-    module.exit_json(changed=False, **result)
+        result = look_at(module.params, Way(module.check_mode, module.warn, files=LocalFiles, host=host))
+    except Failed as failed:
+        module.fail_json(**failed.result)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

@@ -168,6 +168,7 @@ options:
     type: dict
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.either_way
 attributes:
   check_mode:
     support: full
@@ -301,13 +302,13 @@ pruned:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
-    change_records,
+    record,
     record_arguments,
     record_required_if,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 try:
     import syslog
@@ -323,13 +324,16 @@ def tell_syslog(line: str) -> None:
         syslog.closelog()
 
 
+def host(boot_id: str | None) -> Host:
+    return LocalHost(boot_id=boot_id)
+
+
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
-    files = LocalFiles(module.params["records_path"])
     try:
-        result = change_records(files, LocalHost(), module.params, module.check_mode, tell_syslog)
-    except RecordsError as error:
-        module.fail_json(msg=error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
+        result = record(module.params, Way(module.check_mode, module.warn, files=LocalFiles, host=host, tell=tell_syslog))
+    except Failed as failed:
+        module.fail_json(**failed.result)
     module.exit_json(**result)
 
 

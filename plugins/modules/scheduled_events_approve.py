@@ -24,6 +24,7 @@ notes:
   - Root is not needed.
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.either_way
   - maintenance.azure.attributes.action_group
   - maintenance.azure.endpoint
 attributes:
@@ -130,26 +131,19 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import approve
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
-    approve_arguments,
-    shared_arguments,
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import (
+    approval_arguments,
+    approve_events,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:
-    module = AnsibleModule(
-        argument_spec=dict(**shared_arguments(), **approve_arguments()),
-        supports_check_mode=True,
-    )
-    options = {name: module.params[name] for name in approve_arguments()}
+    module = AnsibleModule(argument_spec=approval_arguments(), supports_check_mode=True)
     try:
-        client = open_client(module.params, warn=module.warn)
-        result = approve(client, vm_name=module.params["vm_name"], check_mode=module.check_mode, **options)
-    except ScheduledEventsError as error:
-        module.fail_json(msg=str(error), error_kind=error.kind, **error.result)
+        result = approve_events(module.params, Way(module.check_mode, module.warn))
+    except Failed as failed:
+        module.fail_json(**failed.result)
     module.exit_json(**result)
 
 

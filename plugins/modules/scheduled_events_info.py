@@ -22,6 +22,7 @@ notes:
   - Root is not needed.
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.either_way
   - maintenance.azure.attributes.action_group
   - maintenance.azure.attributes.read_only
   - maintenance.azure.endpoint
@@ -175,26 +176,17 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
-    selection_arguments,
-    shared_arguments,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import read_events
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info, info_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:
-    module = AnsibleModule(
-        argument_spec=dict(**shared_arguments(), **selection_arguments()),
-        supports_check_mode=True,
-    )
+    module = AnsibleModule(argument_spec=info_arguments(), supports_check_mode=True)
     try:
-        client = open_client(module.params, warn=module.warn)
-        result = read_events(client, module.params, module.params["vm_name"])
-    except ScheduledEventsError as error:
-        module.fail_json(msg=str(error), error_kind=error.kind, vm_name=module.params["vm_name"])
-    module.exit_json(changed=False, **result)
+        result = info(module.params, Way(module.check_mode, module.warn))
+    except Failed as failed:
+        module.fail_json(**failed.result)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,16 @@ description:
 notes:
   - The module fails when O(timeout) is over, with the same keys in its result.
   - In the first five minutes after Scheduled Events were enabled, an empty list proves nothing.
-  - A wait ends with its VM. Where the event reboots the VM, wait from another VM of the same availability set or placement group,
-    or run the wait again after the boot.
+  - Where the event reboots the very VM that is asked, the wait goes on after the boot with the time that is left, unless the task has
+    C(async). On Linux it begins anew then; an event that is gone by that time gives the outcome C(not_seen), and V(changed) needs
+    O(since_incarnation).
+  - On a Windows host the controller asks, every 5 seconds unless O(poll_interval) says otherwise, because each poll is a call over the
+    connection. With C(-v) a line shows every 30 seconds how it goes.
   - Ansible's own C(timeout) keyword ends the module without its result. Use O(timeout).
   - Root is not needed.
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.either_way
   - maintenance.azure.attributes.action_group
   - maintenance.azure.attributes.read_only
   - maintenance.azure.endpoint
@@ -273,28 +277,19 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
-    selection_arguments,
-    shared_arguments,
-    wait_arguments,
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.waiting import (
+    wait_for_event,
+    waiting_arguments,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.waiting import wait
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:
-    module = AnsibleModule(
-        argument_spec=dict(**shared_arguments(), **selection_arguments(), **wait_arguments()),
-        supports_check_mode=True,
-    )
-    options = {name: module.params[name] for name in wait_arguments()}
-    selection = {name: module.params[name] for name in selection_arguments()}
+    module = AnsibleModule(argument_spec=waiting_arguments(), supports_check_mode=True)
     try:
-        client = open_client(module.params, warn=module.warn)
-        result = wait(client, selection=selection, vm_name=module.params["vm_name"], **options)
-    except ScheduledEventsError as error:
-        module.fail_json(msg=str(error), error_kind=error.kind, **error.result)
+        result = wait_for_event(module.params, Way(module.check_mode, module.warn))
+    except Failed as failed:
+        module.fail_json(**failed.result)
     module.exit_json(**result)
 
 

@@ -153,6 +153,8 @@ class ModelFiles:
 class ModelHost:
     """The VM itself."""
 
+    system = "linux"
+
     def __init__(self, replay: Replay, vm: int) -> None:
         self._replay = replay
         self._vm = vm

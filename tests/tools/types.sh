@@ -8,4 +8,4 @@ set -eu
 
 cd "$(dirname "$0")/../../.build/tree"
 base=ansible_collections/maintenance/azure
-MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins/module_utils" "$base/plugins/plugin_utils"
+MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins/module_utils" "$base/plugins/plugin_utils" "$base/plugins/action"

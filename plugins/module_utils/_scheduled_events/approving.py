@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    Spec,
+    approve_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client, open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import (
     Document,
     Event,
@@ -15,9 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     same_id,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-
-if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 ANYTHING = "*"
 
@@ -166,6 +170,21 @@ class Approval:
 def approve(client: Client, event_ids: t.Sequence[str], **options: t.Any) -> dict[str, t.Any]:
     """Approve events, guarded; see Approval for the options."""
     return Approval(client, event_ids, **options).run()
+
+
+def approval_arguments() -> Spec:
+    """The argument spec of scheduled_events_approve."""
+    return dict(**shared_arguments(), **approve_arguments())
+
+
+def approve_events(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What scheduled_events_approve does."""
+    own = {name: options[name] for name in approve_arguments()}
+    try:
+        client = open_client(options, way)
+        return approve(client, vm_name=options["vm_name"], check_mode=way.check_mode, **own)
+    except ScheduledEventsError as error:
+        raise Failed(str(error), error_kind=error.kind, **error.result)
 
 
 def _checked_ids(event_ids: t.Sequence[str]) -> list[str]:

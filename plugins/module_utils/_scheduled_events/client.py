@@ -28,6 +28,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Transport,
 )
 
+if t.TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Way
+
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
 # The oldest of each step that adds something we read: priority, resourceId, the scale set's name, names at all.
@@ -175,19 +178,15 @@ class Client:
         return f"{self.transport.endpoint}{path}?api-version={version}"
 
 
-def open_client(
-    options: t.Mapping[str, t.Any],
-    warn: t.Callable[[str], None] | None = None,
-    clock: Clock | None = None,
-    transport: Transport | None = None,
-) -> Client:
+def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
     """A client from a module's options (see arguments.shared_arguments)."""
+    connect = (way.connect if way else None) or LocalTransport
     return Client(
-        transport or LocalTransport(options["endpoint"]),
+        transport or connect(options["endpoint"]),
         api_version=options["api_version"],
         retries=options["retries"],
         connect_timeout=options["connect_timeout"],
         request_timeout=options["request_timeout"],
         clock=clock,
-        warn=warn,
+        warn=way.warn if way else None,
     )

@@ -21,6 +21,8 @@ UPTIME_FILE = "/proc/uptime"
 class Host(t.Protocol):
     """A VM, as far as a look needs it."""
 
+    system: str  # "linux" or "windows": how the VM is worked on
+
     def now(self) -> str:
         """The VM's clock, see utc_text."""
 
@@ -71,6 +73,8 @@ def _first_line(path: str) -> str | None:
 
 class LocalHost:
     """This machine."""
+
+    system = "linux"
 
     def __init__(self, run_command: RunCommand | None = None, boot_id: str | None = None) -> None:
         self._run_command = run_command

@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     shared_arguments,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client, open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import mark_own
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
@@ -28,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import Mirrors
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH, Records
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import select
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 
 def look_arguments() -> dict[str, dict[str, t.Any]]:
@@ -63,6 +64,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "api_version": client.api_version,
         "events": [_shown(event, bool(options.get("include_raw"))) for event in events],
         "identity": identity,
+        "system": host.system,
         "boot_id": host.boot_id(),
         "uptime_seconds": host.uptime_seconds(),
         "now": now,
@@ -76,6 +78,21 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "claims": claims.claims,
         "mirrors": mirrors.mirrors,
     }
+
+
+def look_at(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What maintenance_info does."""
+    if way.files is None or way.host is None:
+        raise AssertionError("a look needs files and a host")
+    files, host = way.files(options["records_path"]), way.host(options["boot_id"])
+    try:
+        client = open_client(options, way)
+        try:
+            return dict(look(client, files, host, options, way.check_mode), changed=False)
+        finally:
+            client.close()
+    except ScheduledEventsError as error:
+        raise Failed(error.message, error_kind=error.kind)
 
 
 def _who(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]:

@@ -34,6 +34,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Records,
     Written,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 LONGEST_LINE = 900
 
@@ -99,6 +100,16 @@ def change_records(
     if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
         tell(log_line(event_id, written.after))
     return _result(written, event_id)
+
+
+def record(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What maintenance_record does."""
+    if way.files is None or way.host is None:
+        raise AssertionError("records need files and a host")
+    try:
+        return change_records(way.files(options["records_path"]), way.host(None), options, way.check_mode, way.tell)
+    except RecordsError as error:
+        raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
 
 
 def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:

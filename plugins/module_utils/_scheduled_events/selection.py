@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    Spec,
+    selection_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client, open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import (
     Event,
     mark_own,
@@ -16,9 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     same_name,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-
-if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 Selection = t.Mapping[str, t.Any]
 
@@ -70,3 +74,17 @@ def _own_name(client: Client, selection: Selection) -> str | None:
             raise
         client.warn(f"This VM's own name is not known, so affects_this_vm is null: {error}")
         return None
+
+
+def info_arguments() -> Spec:
+    """The argument spec of scheduled_events_info."""
+    return dict(**shared_arguments(), **selection_arguments())
+
+
+def info(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What scheduled_events_info does."""
+    try:
+        client = open_client(options, way)
+        return dict(read_events(client, options, options["vm_name"]), changed=False)
+    except ScheduledEventsError as error:
+        raise Failed(str(error), error_kind=error.kind, vm_name=options["vm_name"])

@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     seconds_in_words,
 )
 
+AZURE_HOST = "169.254.169.254"
 # A real answer has a few kilobytes.
 MAX_ANSWER_BYTES = 1024 * 1024
 HEADERS = {"Metadata": "true", "Accept": "application/json", "User-Agent": "maintenance.azure"}
@@ -61,8 +62,8 @@ class LocalTransport:
     """
 
     def __init__(self, endpoint: str) -> None:
-        self.endpoint, self._host, self._port = _split_endpoint(endpoint)
-        self.hint = _hint(self.endpoint, self._host)
+        self.endpoint, self._host, self._port = split_endpoint(endpoint)
+        self.hint = local_hint(self.endpoint, self._host)
         self._connection: http.client.HTTPConnection | None = None
 
     def request(
@@ -111,18 +112,10 @@ class LocalTransport:
             raise
         except socket.timeout:
             self.close()
-            raise ScheduledEventsError(
-                f"{target}: connected, but there was no complete answer within {seconds_in_words(request_timeout)} (request_timeout). The very first request "
-                "to scheduled events may take two minutes.",
-                "timeout",
-            )
+            raise too_late(target, request_timeout)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
-            raise ScheduledEventsError(
-                f"{target}: the connection broke before the answer was complete ({_words(error)}).",
-                "connection_lost",
-                retryable=True,
-            )
+            raise cut_off(target, _words(error))
 
     def _connect(self, target: str, connect_timeout: float) -> http.client.HTTPConnection:
         if self._connection is not None and self._connection.sock is not None:
@@ -131,15 +124,12 @@ class LocalTransport:
         try:
             connection.connect()
         except socket.timeout:
-            raise self._no_answer(target, f"nobody answered within {seconds_in_words(connect_timeout)}")
+            raise not_connected(target, f"nobody answered within {seconds_in_words(connect_timeout)}", self.hint)
         except (OSError, UnicodeError) as error:
-            raise self._no_answer(target, _words(error))
+            raise not_connected(target, _words(error), self.hint)
         connection.sock = t.cast(t.Any, _TimedSocket(connection.sock))
         self._connection = connection
         return connection
-
-    def _no_answer(self, target: str, why: str) -> ScheduledEventsError:
-        return ScheduledEventsError(f"{target}: cannot connect ({why}). {self.hint}", "no_answer", retryable=True)
 
 
 class _TimedSocket:
@@ -196,13 +186,13 @@ class _TimedReader(io.RawIOBase):
 def _read_body(response: http.client.HTTPResponse, target: str) -> bytes:
     declared = response.length
     if declared is not None and declared > MAX_ANSWER_BYTES:
-        raise _too_large(target)
+        raise too_large(target)
     body = b""
     while True:
         chunk = response.read(min(65536, MAX_ANSWER_BYTES + 1 - len(body)))
         body += chunk
         if len(body) > MAX_ANSWER_BYTES:
-            raise _too_large(target)
+            raise too_large(target)
         if not chunk:
             break
     # http.client says nothing when a body that is read in pieces ends early.
@@ -211,14 +201,35 @@ def _read_body(response: http.client.HTTPResponse, target: str) -> bytes:
     return body
 
 
-def _too_large(target: str) -> ScheduledEventsError:
+def not_connected(target: str, why: str, hint: str) -> ScheduledEventsError:
+    """Nobody could be connected to: nothing was sent."""
+    return ScheduledEventsError(f"{target}: cannot connect ({why}). {hint}", "no_answer", retryable=True)
+
+
+def too_late(target: str, seconds: float) -> ScheduledEventsError:
+    """Sent, and no complete answer in time."""
+    return ScheduledEventsError(
+        f"{target}: connected, but there was no complete answer within {seconds_in_words(seconds)} (request_timeout). The very first request "
+        "to scheduled events may take two minutes.",
+        "timeout",
+    )
+
+
+def cut_off(target: str, why: str) -> ScheduledEventsError:
+    """Sent, and the connection ended within the answer."""
+    return ScheduledEventsError(f"{target}: the connection broke before the answer was complete ({why}).", "connection_lost", retryable=True)
+
+
+def too_large(target: str) -> ScheduledEventsError:
+    """More than any real answer has."""
     return ScheduledEventsError(
         f"{target}: the answer is larger than {MAX_ANSWER_BYTES} bytes, which no real one is; it was refused. Check what answers at this address.",
         "too_large",
     )
 
 
-def _split_endpoint(endpoint: str) -> tuple[str, str, int]:
+def split_endpoint(endpoint: str) -> tuple[str, str, int]:
+    """The endpoint in its one form, its host and its port; an error for anything but http://ADDRESS[:PORT]."""
     try:
         parts = urlsplit(endpoint.strip())
         host, port = parts.hostname, parts.port
@@ -233,14 +244,20 @@ def _split_endpoint(endpoint: str) -> tuple[str, str, int]:
     return f"http://{parts.netloc}", host, 80 if port is None else port
 
 
-def _hint(endpoint: str, host: str) -> str:
-    if host != "169.254.169.254":
-        return f"Check that something listens at {endpoint}; Azure's own endpoint is http://169.254.169.254."
+def local_hint(endpoint: str, host: str) -> str:
+    """What to look at when nobody answers."""
+    if host != AZURE_HOST:
+        return other_hint(endpoint)
     return (
         "Check that this is an Azure VM; that 'ip route get 169.254.169.254' leaves by the primary network interface "
         "(the route comes with DHCP); that no firewall, VPN or container network blocks the address. A proxy is "
         "never used and must not catch it."
     )
+
+
+def other_hint(endpoint: str) -> str:
+    """The same for an endpoint that is not Azure's own address."""
+    return f"Check that something listens at {endpoint}; Azure's own endpoint is http://{AZURE_HOST}."
 
 
 def _words(error: BaseException) -> str:

@@ -9,7 +9,14 @@ from __future__ import annotations
 import datetime
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import check_numbers
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
+    Spec,
+    check_numbers,
+    selection_arguments,
+    shared_arguments,
+    wait_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client, open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.document import (
     Document,
     Event,
@@ -22,9 +29,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     seconds_in_words,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import Selection, select
-
-if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 # Polls in a row without an event until it counts as gone.
 ABSENT_POLLS = 2
@@ -82,6 +87,7 @@ class Wait:
         approved: bool = False,
         timeout: float = 1800.0,
         poll_interval: float = 1.0,
+        progress: t.Callable[[str], None] | None = None,
     ) -> None:
         check_numbers({"timeout": timeout, "poll_interval": poll_interval})
         self.client = client
@@ -97,6 +103,7 @@ class Wait:
         self.approved = approved
         self.timeout = timeout
         self.poll_interval = poll_interval
+        self.progress = progress or (lambda text: None)
         self.began = client.clock.monotonic()
         self.tracks: dict[str, Track] = {}
         self.events: list[Event] = []
@@ -116,6 +123,7 @@ class Wait:
             left = self._left()
             if left <= 0:
                 raise self._timed_out()
+            self.progress(f"waiting for {self._goal()}: {self._seen()}, {seconds_in_words(left)} left")
             self.client.clock.sleep(min(left, self._pause()))
 
     def result(self, outcome: str) -> dict[str, t.Any]:
@@ -251,18 +259,18 @@ class Wait:
         return tracks[-1].event["event_status"] if tracks else None
 
     def _timed_out(self) -> ScheduledEventsError:
-        text = "Waited {} (timeout) for {}; last status: {}; {} polls, {} of them without a usable answer.".format(
-            seconds_in_words(self.timeout),
-            self._goal(),
-            self._last_status() or "no such event seen",
-            self.polls,
-            self.failed_polls,
+        text = (
+            f"Waited {seconds_in_words(self.timeout)} (timeout) for {self._goal()}; last status: {self._seen()}; "
+            f"{self.polls} polls, {self.failed_polls} of them without a usable answer."
         )
         if self.last_error:
             text = f"{text} The last error: {self.last_error}"
         error = ScheduledEventsError(text, "timeout")
         error.result = self.result("timeout")
         return error
+
+    def _seen(self) -> str:
+        return self._last_status() or "no such event seen"
 
     def _goal(self) -> str:
         if self.state == "changed":
@@ -274,6 +282,22 @@ class Wait:
 def wait(client: Client, state: str, **options: t.Any) -> dict[str, t.Any]:
     """Wait for a state; see Wait for the options."""
     return Wait(client, state, **options).run()
+
+
+def waiting_arguments() -> Spec:
+    """The argument spec of wait_for_scheduled_event."""
+    return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
+
+
+def wait_for_event(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What wait_for_scheduled_event does."""
+    own = {name: options[name] for name in wait_arguments()}
+    selection = {name: options[name] for name in selection_arguments()}
+    try:
+        client = open_client(options, way)
+        return wait(client, selection=selection, vm_name=options["vm_name"], progress=way.progress, **own)
+    except ScheduledEventsError as error:
+        raise Failed(str(error), error_kind=error.kind, **error.result)
 
 
 def _together(outcomes: t.Iterable[str]) -> str:

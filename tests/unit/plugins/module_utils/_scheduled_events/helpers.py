@@ -22,6 +22,8 @@ EVENT = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
 class FakeHost:
     """A VM whose clock and uptime the test moves, together or apart."""
 
+    system = "linux"
+
     def __init__(self, boot_id="boot-1", uptime=10000.0):
         self.seconds = START
         self.boot = boot_id

@@ -53,7 +53,7 @@ def take(files, host, *script, instance=INSTANCE, check_mode=False, **options):
 def test_a_look_has_every_key(files, host):
     seen = take(files, host)
     assert set(seen) - {"warnings"} == {
-        *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "now", "enabled_at"),
+        *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
         *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "claims", "mirrors"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, "2020-07-01")

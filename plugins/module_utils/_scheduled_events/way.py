@@ -1,0 +1,46 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What differs between working on the VM itself and working from the controller. The work is the same code."""
+
+from __future__ import annotations
+
+import typing as t
+
+if t.TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import Transport
+
+Result = t.Dict[str, t.Any]
+
+
+class Way(t.NamedTuple):
+    """How to reach what a piece of work needs. What a module does not need, it leaves out."""
+
+    check_mode: bool
+    # Shown to people beside the result.
+    warn: t.Callable[[str], None]
+    # An endpoint to the transport that asks it; None for the one that asks from this machine.
+    connect: t.Callable[[str], Transport] | None = None
+    # A path to the directory there.
+    files: t.Callable[[str], Files] | None = None
+    # A given boot id, or none, to the VM.
+    host: t.Callable[[str | None], Host] | None = None
+    # One line for the log of the VM's operating system.
+    tell: t.Callable[[str], None] = lambda line: None
+    # How a long wait goes; shown at once or not at all.
+    progress: t.Callable[[str], None] = lambda text: None
+
+
+class Failed(Exception):
+    """The work failed; ``result`` is what the module returns, with msg."""
+
+    def __init__(self, msg: str, **result: t.Any) -> None:
+        super().__init__(msg)
+        self.result: Result = dict(result, msg=msg)
+
+
+Work = t.Callable[[t.Mapping[str, t.Any], Way], Result]

@@ -1,0 +1,112 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""One name for Linux and Windows hosts: on Linux the module runs on the VM, on Windows its work is done from here."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ansible.errors import AnsibleActionFail
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+from ansible.plugins.action import ActionBase
+from ansible.plugins.action.normal import ActionModule as NormalAction
+from ansible.utils.display import Display
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way, Work
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
+
+WINDOWS_PATH = "%ProgramData%\\azure-maintenance"
+PROGRESS_SECONDS = 30.0
+
+Arguments = t.Callable[[], dict[str, dict[str, t.Any]]]
+
+
+class EitherWay(NormalAction):
+    """An action whose work is a function. Each run makes its own objects: an action may be used for a whole loop."""
+
+    work: Work
+    arguments: Arguments
+    required_if: t.Callable[[], list[list[t.Any]]] = staticmethod(list)
+    # The work asks again and again by itself, and so outlives a lost session.
+    keep_asking = False
+    # The work only reads, so one reading of the records serves it to its end.
+    reads_once = False
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        if not getattr(self._connection._shell, "_IS_WINDOWS", False):
+            return self.run_on_vm(task_vars or {})
+        result: dict[str, t.Any] = ActionBase.run(self, tmp, task_vars)
+        result.update(self.run_from_here(task_vars or {}))
+        return result
+
+    def run_on_vm(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """As core would without this action."""
+        return t.cast("dict[str, t.Any]", super().run(None, task_vars))
+
+    def run_from_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        if self._task.async_val:
+            raise AnsibleActionFail(f"{self._task.action} cannot run with async on a Windows host: its work is done from the controller.")
+        options = self.checked_options()
+        warnings: list[str] = []
+        calls = Calls(self, task_vars)
+        try:
+            result = type(self).work(options, self._way(calls, warnings, task_vars.get("inventory_hostname")))
+        except Failed as failed:
+            result = dict(failed.result, failed=True)
+        except (OSError, ValueError) as error:
+            result = {"failed": True, "msg": str(error)}
+        return dict(result, warnings=warnings) if warnings else result
+
+    def checked_options(self) -> dict[str, t.Any]:
+        """The task's options as the module would have them, or the error it would give."""
+        validator = ArgumentSpecValidator(type(self).arguments(), required_if=type(self).required_if())
+        checked = validator.validate(dict(self._task.args))
+        if checked.error_messages:
+            message = checked.error_messages[0]
+            if isinstance(checked.errors[0], UnsupportedError):
+                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
+            raise AnsibleActionFail(message)
+        options: dict[str, t.Any] = checked.validated_parameters
+        if options.get("records_path") == DEFAULT_PATH:
+            options["records_path"] = WINDOWS_PATH
+        return options
+
+    def _way(self, calls: Calls, warnings: list[str], vm: str | None) -> Way:
+        check_mode = bool(self._task.check_mode)
+
+        def tell(line: str) -> None:
+            trouble = WindowsHost(calls).tell(line)
+            if trouble:
+                warnings.append(f"The Windows event log was not written to: {trouble}")
+
+        return Way(
+            check_mode,
+            warnings.append,
+            connect=lambda endpoint: WindowsTransport(calls, endpoint, check_mode, self.keep_asking),
+            files=lambda path: WindowsFiles(calls, path, check_mode, self.reads_once),
+            host=lambda boot_id: WindowsHost(calls, boot_id),
+            tell=tell,
+            progress=Progress(vm).say,
+        )
+
+
+class Progress:
+    """Says now and then how a long wait goes. With -v it is seen at once; core has no way to show it without."""
+
+    def __init__(self, vm: str | None) -> None:
+        self._vm = vm
+        self._said = 0.0
+
+    def say(self, text: str) -> None:
+        if time.monotonic() - self._said >= PROGRESS_SECONDS:
+            self._said = time.monotonic()
+            Display().v(text, host=self._vm)

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""A module that waits dies with its VM. Here the wait goes on when the VM is back, with the time that is left."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import wait_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import seconds_in_words
+
+Result = dict[str, t.Any]
+PAUSE = 5.0
+
+
+class WaitThroughBoots:
+    """One wait on a Linux VM. ``run`` runs the module with these arguments, ``reset`` makes the next run connect anew."""
+
+    def __init__(
+        self,
+        run: t.Callable[[dict[str, t.Any]], Result],
+        reset: t.Callable[[], None],
+        clock: t.Callable[[], float] = time.monotonic,
+        sleep: t.Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._run = run
+        self._reset = reset
+        self._clock = clock
+        self._sleep = sleep
+
+    def wait(self, arguments: dict[str, t.Any]) -> Result:
+        """Call it once the VM has answered: from then on a lost connection is a boot, or a network that will be back."""
+        timeout = _timeout(arguments)
+        began = self._clock()
+        losses: list[str] = []
+        given = dict(arguments)
+        while True:
+            try:
+                result = self._run(given)
+                why = _killed(result)
+            except AnsibleConnectionFailure as error:
+                result, why = {}, " ".join(str(error).split())[:200]
+            if why is None or timeout is None:
+                return self._together(result, losses, began)
+            left = timeout - (self._clock() - began)
+            losses.append(f"The connection to the VM was lost after {seconds_in_words(self._clock() - began)} of waiting: {why}")
+            if left <= 0:
+                return self._timed_out(losses, began, timeout)
+            self._reset()
+            self._sleep(min(PAUSE, left))
+            given = dict(arguments, timeout=max(0.0, timeout - (self._clock() - began)))
+
+    def _together(self, result: Result, losses: list[str], began: float) -> Result:
+        if not losses:
+            return result
+        whole = dict(result, warnings=[*result.get("warnings", []), losses[-1] + " The wait went on with the time that was left."])
+        if "elapsed" in whole:
+            whole["elapsed"] = round(self._clock() - began, 3)
+        return whole
+
+    def _timed_out(self, losses: list[str], began: float, timeout: float) -> Result:
+        return {
+            "failed": True,
+            "changed": False,
+            "outcome": "timeout",
+            "error_kind": "timeout",
+            "elapsed": round(self._clock() - began, 3),
+            "msg": f"Waited {seconds_in_words(timeout)} (timeout). {losses[-1]} It was not back in time.",
+        }
+
+
+def _timeout(arguments: t.Mapping[str, t.Any]) -> float | None:
+    """Seconds; None for what the module itself will refuse."""
+    try:
+        return float(arguments.get("timeout", wait_arguments()["timeout"]["default"]))
+    except (TypeError, ValueError):
+        return None
+
+
+def _killed(result: t.Mapping[str, t.Any]) -> str | None:
+    """Why the module has no answer of its own, when something ended it: a shutdown ends it before the connection. None with an answer."""
+    if "module_stdout" not in result or "Traceback" in str(result.get("module_stderr")):
+        return None
+    code = result.get("rc")
+    # 1 and 2 are Python's own ends; beyond 128, or below 0, a signal's; 255 is ssh's.
+    if not isinstance(code, int) or 0 <= code <= 128:
+        return None
+    return f"the module was ended (exit code {code})"

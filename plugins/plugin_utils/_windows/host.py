@@ -1,0 +1,111 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a Windows VM knows itself: its clock, its boot, its services, its event log."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import KINDS, Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds, utc_text
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said, whole_seconds
+
+LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
+
+
+class WindowsHost:
+    """A Windows VM; see Host. Its clock is asked once: from then on the time that passes here is added."""
+
+    system = "windows"
+
+    def __init__(self, calls: Calls, boot_id: str | None = None) -> None:
+        self._calls = calls
+        self._boot_id = boot_id or None
+        self._facts: dict[str, t.Any] | None = None
+        self._asked = 0.0
+
+    def now(self) -> str:
+        facts = self._read()
+        # Windows writes the time with a fraction of six digits, as records do.
+        seconds = utc_seconds((facts.get("ansible_date_time") or {}).get("iso8601_micro"))
+        if seconds is None:
+            raise OSError("ansible.windows.setup did not give the VM's time (ansible_date_time.iso8601_micro)")
+        return utc_text(seconds + time.monotonic() - self._asked)
+
+    def boot_id(self) -> str | None:
+        # Windows has no name for a boot. Its time is one, as long as nobody sets the clock; then the drain is checked once more than needed.
+        return self._boot_id or str(self._read().get("ansible_lastboot") or "") or None
+
+    def uptime_seconds(self) -> float | None:
+        uptime = self._read().get("ansible_uptime_seconds")
+        if isinstance(uptime, bool) or not isinstance(uptime, (int, float)):
+            return None
+        return float(uptime) + time.monotonic() - self._asked
+
+    def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
+        given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
+        if not health or not given:
+            return None, "no health check is configured"
+        if given[0] == "port":
+            return self._port(str(health.get("host") or "127.0.0.1"), int(health["port"]), float(health.get("timeout") or 5.0))
+        if given[0] == "url":
+            return self._url(str(health["url"]), float(health.get("timeout") or 5.0), health.get("validate_certs") is not False)
+        if given[0] == "file":
+            return self._file(str(health["file"]))
+        return self._service(str(health["service"]))
+
+    def tell(self, line: str) -> str | None:
+        """One line for the event log of applications; why it could not be written, else None."""
+        answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])
+        return said(answer) if answer.get("failed") or answer.get("rc") else None
+
+    def _read(self) -> dict[str, t.Any]:
+        if self._facts is None:
+            before = time.monotonic()
+            answer = self._calls.call("setup", gather_subset=["!all", "!min", "date_time", "uptime"])
+            self._asked = (before + time.monotonic()) / 2
+            if answer.get("failed"):
+                raise OSError(f"the VM's time cannot be asked for: {said(answer)}")
+            self._facts = dict(answer.get("ansible_facts") or {})
+        return self._facts
+
+    def _port(self, host: str, port: int, timeout: float) -> Answer:
+        where, limit = f"port {port} of {host}", whole_seconds(timeout)
+        answer = self._calls.call("win_wait_for", host=host, port=port, state="started", delay=0, sleep=1, connect_timeout=limit, timeout=limit)
+        if answer.get("failed"):
+            return False, f"{where} does not accept connections: {said(answer)}"
+        return True, f"{where} accepts connections"
+
+    def _url(self, url: str, timeout: float, validate_certs: bool) -> Answer:
+        answer = self._calls.call(
+            "win_uri", url=url, method="GET", use_proxy=False, follow_redirects="none", validate_certs=validate_certs, timeout=whole_seconds(timeout)
+        )
+        status = answer.get("status_code")
+        if isinstance(status, bool) or not isinstance(status, int) or status < 100:
+            return False, f"{url} does not answer: {said(answer)}"
+        return 200 <= status < 400, f"{url} answers with status {status}"
+
+    def _file(self, path: str) -> Answer:
+        answer = self._calls.call("win_stat", path=path, get_checksum=False)
+        found = answer.get("stat")
+        if answer.get("failed") or not isinstance(found, dict):
+            return None, f"the file {path} cannot be looked at: {said(answer)}"
+        if not found.get("exists"):
+            return False, f"the file {path} is not there"
+        if found.get("isdir"):
+            return False, f"{path} is a directory and not a file"
+        return True, f"the file {path} is there"
+
+    def _service(self, name: str) -> Answer:
+        answer = self._calls.call("win_service_info", name=name)
+        services = answer.get("services")
+        if answer.get("failed") or not isinstance(services, list):
+            return None, f"the service {name} cannot be asked for: {said(answer)}"
+        states = [str(service.get("state")) for service in services if isinstance(service, dict)]
+        if not states:
+            return False, f"Windows has no service {name}"
+        return all(state == "started" for state in states), f"Windows calls the service {name} {' and '.join(states)}"

@@ -1,0 +1,126 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The way to the metadata service of a Windows VM: each request is one call of win_uri there."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError, seconds_in_words
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
+    AZURE_HOST,
+    HEADERS,
+    JSON_HEADERS,
+    MAX_ANSWER_BYTES,
+    Answer,
+    cut_off,
+    not_connected,
+    other_hint,
+    split_endpoint,
+    too_large,
+    too_late,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import (
+    Calls,
+    is_session_fault,
+    said,
+    whole_seconds,
+)
+
+# Headers that the client reads; win_uri returns each as a key of its result.
+READ_HEADERS = ("location", "retry-after", "content-type")
+HINT = (
+    "Check that this is an Azure VM; that 'route print -4' has a route to 169.254.169.254 by the primary network interface (it comes with DHCP); that no "
+    "firewall or VPN blocks the address. A failover cluster takes 169.254.0.0/16 for itself: there, 'route add 169.254.169.254/32 <IP of the primary "
+    "interface> metric 1 -p' gives the address back. A proxy is never used and must not catch it."
+)
+
+
+class WindowsTransport:
+    """Asks from the Windows VM.
+
+    A lost session becomes an answer that was lost where ``keep_asking`` is set, for those who ask again anyway, and always for an
+    approval, which may have been received. Elsewhere Ansible's own error makes the VM unreachable, as on Linux.
+    """
+
+    def __init__(self, calls: Calls, endpoint: str, check_mode: bool, keep_asking: bool = False) -> None:
+        self.endpoint, self._host, self._port = split_endpoint(endpoint)
+        self.hint = HINT if self._host == AZURE_HOST else other_hint(self.endpoint)
+        self._calls = calls
+        self._check_mode = check_mode
+        self._keep_asking = keep_asking
+        self._connects = False
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        connect_timeout: float = 5.0,
+        request_timeout: float = 125.0,
+    ) -> Answer:
+        """One request, one answer; see Transport. Raises ScheduledEventsError."""
+        if self._check_mode and method != "GET":
+            # win_uri would send it. Nothing comes here in check mode; this is the second lock.
+            raise AssertionError(f"{method} in check mode")
+        target = f"{method} {self.endpoint}{path}"
+        try:
+            self._connect(target, connect_timeout)
+            return self._ask(method, path, body, target, request_timeout)
+        except ScheduledEventsError:
+            self._connects = False
+            raise
+        except Exception as error:
+            self._connects = False
+            if not is_session_fault(error) or not (self._keep_asking or method == "POST"):
+                raise
+            self._calls.reset()
+            raise cut_off(target, f"the session with the VM was lost: {' '.join(str(error).split())[:200]}") from error
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _connect(self, target: str, connect_timeout: float) -> None:
+        """win_uri has one time limit for everything. That nobody is there must not take as long as a slow first answer."""
+        if self._connects:
+            return
+        limit = whole_seconds(connect_timeout)
+        answer = self._calls.call("win_wait_for", host=self._host, port=self._port, state="started", delay=0, sleep=1, connect_timeout=limit, timeout=limit)
+        if answer.get("failed"):
+            raise not_connected(target, f"nobody answered within {seconds_in_words(connect_timeout)}", self.hint)
+        self._connects = True
+
+    def _ask(self, method: str, path: str, body: str | None, target: str, request_timeout: float) -> Answer:
+        arguments: dict[str, t.Any] = {
+            "url": self.endpoint + path,
+            "method": method,
+            "headers": dict(HEADERS),
+            "use_proxy": False,
+            "follow_redirects": "none",
+            "return_content": True,
+            "timeout": whole_seconds(request_timeout),
+            "status_code": [200],
+        }
+        if body is not None:
+            arguments.update(body=body, content_type=JSON_HEADERS["Content-Type"])
+        began = time.monotonic()
+        answer = self._calls.call("win_uri", **arguments)
+        status = answer.get("status_code")
+        if isinstance(status, int) and not isinstance(status, bool) and status >= 100:
+            return _answer(status, answer, target)
+        # Without a status there was no answer. Its text depends on the VM's language; the time does not.
+        if time.monotonic() - began >= request_timeout:
+            raise too_late(target, request_timeout)
+        raise cut_off(target, said(answer))
+
+
+def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:
+    body = str(answer.get("content") or "").encode("utf-8", "surrogatepass")
+    if len(body) > MAX_ANSWER_BYTES:
+        raise too_large(target)
+    found = {name: answer.get(name.replace("-", "_")) for name in READ_HEADERS}
+    return Answer(status, {name: value for name, value in found.items() if isinstance(value, str)}, body)
