@@ -5,6 +5,7 @@
 """respond killed (SIGKILL, with all that it started) again and again in one maintenance, two runs at once, a cut link: all end well.
 
 FLEET_KILLS=N: that many kills at random tasks and at random moments (2). FLEET_SEED repeats a sequence.
+FLEET_BOUNDARIES=N: that many kills, each at the first task at which no run was killed before (4); "all" until a run comes to its end.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Maintenance:
         self.began = time.monotonic()
         self._hit, self._approved = len(lab.platform.happened), len(lab.platform.approved)
         self._load = lab.load(name, 30)
-        self.ids = [lab.simulator.ask("POST", "/events", {"notice": 3000, **event})["event_id"] for event in EVENTS]
+        self.ids = [lab.simulator.ask("POST", "/events", {"notice": 36000, **event})["event_id"] for event in EVENTS]
         self._runs = 0
 
     def run(self, stop_at: str = "") -> t.Any:
@@ -100,6 +101,23 @@ def test_killed_again_and_again_in_one_maintenance(lab: Lab) -> None:
         assert maintenance.run_and_kill(task), f"no run came to {task}: the test proves nothing there"
     last = maintenance.run()
     assert last.wait(600) == 0, maintenance.log()
+    maintenance.ends_well()
+
+
+def test_killed_at_every_task(lab: Lab) -> None:
+    """Each run takes up what the one before was killed in, so one maintenance comes by every task that it needs."""
+    wanted = os.environ.get("FLEET_BOUNDARIES", "4")
+    maintenance = Maintenance(lab, "every")
+    kills = 0
+    while wanted == "all" or kills < int(wanted):
+        if not maintenance.run_and_kill("new", 400):
+            break
+        kills += 1
+    # A run that nobody stops tells whether the one that came to its end did so well.
+    last = maintenance.run()
+    assert last.wait(600) == 0, maintenance.log()
+    print(f"killed at {kills} different tasks")
+    assert kills > 0
     maintenance.ends_well()
 
 

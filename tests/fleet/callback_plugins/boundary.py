@@ -5,7 +5,7 @@
 """Callback plugin: writes down each task as it begins, and stands still at one, so that the run can be killed there.
 
 BOUNDARY_FILE is where they are written; BOUNDARY_AT a part of a task's name, or the number of a task. "this > that" is the first
-"that" after a "this".
+"that" after a "this". BOUNDARY_AT=new is the first task that is not yet in the file BOUNDARY_KNOWN, which then has it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,26 @@ class CallbackModule(CallbackBase):
         name = task.get_name()
         with open(self._path, "a") as file:
             file.write(f"{self._number} {name}\n")
-        if self._way and (self._way[0] == str(self._number) or (not self._way[0].isdigit() and self._way[0] in name)):
+        if self._way == ["new"]:
+            if self._is_new(task.get_path()):
+                self._stand_still(name)
+        elif self._way and (self._way[0] == str(self._number) or (not self._way[0].isdigit() and self._way[0] in name)):
             self._way.pop(0)
             if self._way:
                 return
-            with open(self._path + ".reached", "w") as file:
-                file.write(f"{self._number} {name}\n")
-            # Every result of the tasks before is in, and nothing of this one has begun.
-            time.sleep(3600)
+            self._stand_still(name)
+
+    def _is_new(self, place: str) -> bool:
+        """A task is known by its file and line: the same task in another turn is the same boundary."""
+        with open(os.environ["BOUNDARY_KNOWN"], "a+") as file:
+            file.seek(0)
+            if place in file.read().splitlines():
+                return False
+            file.write(place + "\n")
+        return True
+
+    def _stand_still(self, name: str) -> None:
+        with open(self._path + ".reached", "w") as file:
+            file.write(f"{self._number} {name}\n")
+        # Every result of the tasks before is in, and nothing of this one has begun.
+        time.sleep(3600)

@@ -73,6 +73,7 @@ class Controller:
             ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.folder / f"cp-{log.stem}"),
             BOUNDARY_FILE=str(log.with_suffix(".boundaries")),
             BOUNDARY_AT=stop_at,
+            BOUNDARY_KNOWN=str(self.folder / "known_boundaries"),
         )
         with log.open("ab") as output:
             run = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
