@@ -56,6 +56,8 @@ class Fleet(World):
         self.settings.update(tell=False)
         self.claims: dict[str, dict[tuple[str, str], float]] = {name: {} for name in self.machines}
         self.disturbed: dict[str, float] = dict.fromkeys(self.machines, 0.0)
+        # When a VM was drained at its event's deadline, past all claims: as little to be foreseen as a boot.
+        self.taken_at: dict[str, float] = dict.fromkeys(self.machines, 0.0)
         self.present: Controller | None = None
         self.runs = 0
         self.lost_claims = 0
@@ -289,13 +291,18 @@ class Fleet(World):
                 continue
             if event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1:
                 self.taken_beyond.append(what)
+                self.taken_at.update(dict.fromkeys(more, self.now))
                 continue
             raise BrokenRule(f"rule 4: {what} puts {', '.join(sorted(out | more))} out\n" + "\n".join(self.log))
 
     def _is_out(self, machine: Machine, looked: float) -> bool:
         if machine.serving and machine.stops_at is None:
             return False
-        return self.disturbed[machine.name] <= looked
+        return max(self.disturbed[machine.name], self.taken_at[machine.name]) <= looked
+
+    def _shows_now(self, machine: Machine) -> bool:
+        looked = self.present.looked if self.present else self.now
+        return looked >= machine.stale_until
 
     # --- The end ----------------------------------------------------------------------------------------------------
 

@@ -17,8 +17,11 @@ SHORTEST = 10.0
 
 def must_drain(case: Case, settings: Settings) -> bool:
     """Whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
-    if case.coming:
-        return True
+    return case.coming or out_of_time(case, settings)
+
+
+def out_of_time(case: Case, settings: Settings) -> bool:
+    """Whether a whole drain must begin now by the time that the event names."""
     left = latest(case, settings)
     return left is not None and left <= 0
 

@@ -212,7 +212,9 @@ def beyond_by_record(part: Part) -> bool:
 
 
 def _goes_anyway(case: Case, settings: Settings) -> bool:
-    return _begins(case) and due.must_drain(case, settings) and case.decision.hold_at_deadline == "drain"
+    """An approval that was meant, and perhaps never sent, is no reason to overdraw a group: its event waits for room, or for its time."""
+    comes = case.started or case.approved or due.out_of_time(case, settings)
+    return _begins(case) and comes and case.decision.hold_at_deadline == "drain"
 
 
 def _told_to_go(case: Case) -> bool:

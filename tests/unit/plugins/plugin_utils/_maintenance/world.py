@@ -322,11 +322,15 @@ class World:
                 raise BrokenRule(f"rule 4: {', '.join(out)} are out for {event_id}\n" + "\n".join(self.log))
             self.taken_beyond.append(f"{event_id} on {machine.name}")
 
+    def _shows_now(self, machine: Machine) -> bool:
+        """Whether its document was up to date when it was looked at."""
+        return self.now >= machine.stale_until
+
     def _undo(self, machine: Machine, step: dict[str, Any], phase: dict[str, Any]) -> None:
         record = machine.records[step["event_id"].lower()]
         for event in self.events:
             # Whoever approved it relies on the VM being out; nothing may be put back before the event is over.
-            if event.approved and not event.over and machine.name in event.resources and self.now >= machine.stale_until:
+            if event.approved and not event.over and machine.name in event.resources and self._shows_now(machine):
                 raise BrokenRule(f"rule 2: {machine.name} put back for {step['event_id']} while {event.event_id} needs it")
         for method in record["methods"]:
             if method["state"] != "undone":
@@ -340,7 +344,7 @@ class World:
 
     def _act_recover(self, machine: Machine, step: dict[str, Any]) -> None:
         for event in self.events:
-            if event.event_id == step["event_id"] and not event.over and self.now >= machine.stale_until:
+            if event.event_id == step["event_id"] and not event.over and self._shows_now(machine):
                 raise BrokenRule(f"recovered {machine.name} while {event.event_id} goes on")
         self._undo(machine, step, {"phase": "recovering"})
 
