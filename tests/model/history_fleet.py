@@ -284,14 +284,16 @@ class Fleet(World):
         begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked) < looked]
         counts = [one for one in self.events if not one.over and (one.approved or one in begun)]
         hit = {name for one in counts for name in one.resources}
+        at_deadline = event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1
+        if at_deadline:
+            self.taken_at.update(dict.fromkeys(more, self.now))
         for group in self.settings.get("capacity", ()):
             members = set(group["members"])
             out = {name for name in members if name in hit or self._is_out(self.machines[name], looked)}
             if not more & members or more <= out or len(out | more & members) <= group["max_unavailable"]:
                 continue
-            if event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1:
+            if at_deadline:
                 self.taken_beyond.append(what)
-                self.taken_at.update(dict.fromkeys(more, self.now))
                 continue
             raise BrokenRule(f"rule 4: {what} puts {', '.join(sorted(out | more))} out\n" + "\n".join(self.log))
 
