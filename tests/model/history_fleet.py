@@ -300,7 +300,7 @@ class Fleet(World):
     def _is_out(self, machine: Machine, looked: float) -> bool:
         if machine.serving and machine.stops_at is None:
             return False
-        return max(self.disturbed[machine.name], self.taken_at[machine.name]) <= looked
+        return self.disturbed[machine.name] <= looked and self.taken_at[machine.name] < looked
 
     def _shows_now(self, machine: Machine) -> bool:
         looked = self.present.looked if self.present else self.now
