@@ -14,6 +14,7 @@ import sys
 import typing as t
 
 from .simulator import ROOT, Simulator
+from .windows_machine import WindowsMachine, stand_in_paths
 
 # Tests do not wait for what only real machines need. The drill keeps the real values.
 # A claim that a killed run has left is waited for; a run that is slower than its claim goes on, as long as nobody wants the VM.
@@ -21,11 +22,15 @@ SHORT = {"claim_seconds": 3, "gone_seconds": 1, "check_interval": 1, "retry_paus
 
 
 class Lab:
-    """A folder, a simulator and an inventory; each VM has its own records, flag file and boot id."""
+    """A folder, a simulator and an inventory; each VM has its own records, flag file and boot id.
 
-    def __init__(self, folder: pathlib.Path, vms: t.Sequence[str] = ("web1",), speed: float = 60, *arguments: str) -> None:
+    Those VMs that are named in ``windows`` are played by the stand-ins in tests/lab/windows.
+    """
+
+    def __init__(self, folder: pathlib.Path, vms: t.Sequence[str] = ("web1",), speed: float = 60, *arguments: str, windows: t.Sequence[str] = ()) -> None:
         self.folder = folder
         self.vms = list(vms)
+        self.windows = {vm: WindowsMachine(folder / vm / "windows") for vm in windows}
         self.simulator = Simulator(self.vms, speed, *arguments)
         self.hosts: dict[str, dict[str, t.Any]] = {vm: self._host(vm) for vm in self.vms}
         self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 240}
@@ -36,6 +41,8 @@ class Lab:
         self.hosts.update({vm: self._host(vm) for vm in vms})
 
     def _host(self, vm: str) -> dict[str, t.Any]:
+        if vm in self.windows:
+            return self._windows_host(vm)
         home = self.folder / vm
         home.mkdir(parents=True)
         (home / "in_rotation").write_text("yes\n")
@@ -51,8 +58,26 @@ class Lab:
             "drain_methods": [{"method": "probe_file", "path": str(home / "in_rotation"), "interval": 0, "threshold": 1}],
         }
 
+    def _windows_host(self, vm: str) -> dict[str, t.Any]:
+        self.flag(vm).parent.mkdir(parents=True)
+        self.flag(vm).write_text("yes\n")
+        flag = "C:\\app\\in_rotation"
+        return {
+            **self.windows[vm].connection(),
+            "respond_endpoint": self.simulator.endpoints[vm],
+            "respond_health": {"file": flag},
+            "drain_methods": [{"method": "probe_file", "path": flag, "interval": 0, "threshold": 1}],
+        }
+
     def flag(self, vm: str) -> pathlib.Path:
+        if vm in self.windows:
+            return self.windows[vm].path("app/in_rotation")
         return self.folder / vm / "in_rotation"
+
+    def records_folder(self, vm: str) -> pathlib.Path:
+        if vm in self.windows:
+            return self.windows[vm].path("ProgramData/azure-maintenance")
+        return self.folder / vm / "records"
 
     def inventory(self) -> pathlib.Path:
         path = self.folder / "inventory.json"
@@ -64,7 +89,10 @@ class Lab:
         kept.setdefault("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".build" / "tree"))
         kept.update(ANSIBLE_HOME=str(self.folder / "ansible"), ANSIBLE_NOCOLOR="1", ANSIBLE_LOCALHOST_WARNING="0")
         # Half the processes for each task, as real runs mostly have it.
-        kept.update(ANSIBLE_PIPELINING="1", **more)
+        kept.update(ANSIBLE_PIPELINING="1")
+        if self.windows:
+            kept.update(stand_in_paths(kept))
+        kept.update(more)
         return kept
 
     def command(self, playbook: str, *arguments: str, **variables: t.Any) -> list[str]:
@@ -91,7 +119,7 @@ class Lab:
     def records(self, vm: str) -> list[dict[str, t.Any]]:
         """The newest revision of every record on a VM, read without any code of the collection."""
         newest: dict[str, tuple[int, pathlib.Path]] = {}
-        for path in (self.folder / vm / "records").glob("event-*.json"):
+        for path in self.records_folder(vm).glob("event-*.json"):
             name, revision = path.name[: -len(".json")].rsplit(".", 1)
             newest[name] = max(newest.get(name, (0, path)), (int(revision), path))
         return [json.loads(path.read_text()) for _revision, path in newest.values()]
