@@ -25,7 +25,8 @@ DAYS_OLD = 2 * 86400.0
 DIRECTORY = re.compile(r"(?:%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:)(?:\\[^\\/:*?\"<>|%\x00-\x1f]+)+")
 PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # Administrators, the system, and whoever owns a file. By number, because names depend on the language.
-RIGHTS = "*S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F *S-1-3-4:(OI)(CI)F"
+# In quotes, or their brackets would end the group of commands that they stand in.
+RIGHTS = '"*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" "*S-1-3-4:(OI)(CI)F"'
 # Exit codes of the lines below.
 MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 2, 4, 5, 6
 WORDS = {1: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
