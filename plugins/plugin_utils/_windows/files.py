@@ -37,7 +37,7 @@ LOAD = (
     '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&echo.))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
 )
 MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'
-STORE = '(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
+STORE = '(if not exist "{where}\\" exit 2)&(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
 TAKE = 'ren "{where}\\{name}" "{new}" 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&(if exist "{where}\\{new}" exit 5)&exit 1'
 REPLACE = 'move /y "{where}\\{name}" "{where}\\{new}" >nul 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&exit 1'
 # "del" succeeds without a file. Renaming first lets one of two win, and tells a claim that was renewed meanwhile.
