@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible.errors import AnsibleActionFail
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
@@ -53,12 +52,12 @@ class EitherWay(NormalAction):
         return t.cast("dict[str, t.Any]", super().run(None, task_vars))
 
     def run_from_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        if self._task.async_val:
-            raise AnsibleActionFail(f"{self._task.action} cannot run with async on a Windows host: its work is done from the controller.")
-        options = self.checked_options()
         warnings: list[str] = []
-        calls = Calls(self, task_vars)
         try:
+            if self._task.async_val:
+                raise Failed(f"{self._task.action} cannot run with async on a Windows host: its work is done from the controller.")
+            options = self.checked_options()
+            calls = Calls(self, task_vars)
             result = type(self).work(options, self._way(calls, warnings, task_vars.get("inventory_hostname")))
         except Failed as failed:
             result = dict(failed.result, failed=True)
@@ -67,14 +66,14 @@ class EitherWay(NormalAction):
         return dict(result, warnings=warnings) if warnings else result
 
     def checked_options(self) -> dict[str, t.Any]:
-        """The task's options as the module would have them, or the error it would give."""
+        """The task's options as the module would have them. Raises Failed with the error that it would give."""
         validator = ArgumentSpecValidator(type(self).arguments(), required_if=type(self).required_if())
         checked = validator.validate(dict(self._task.args))
         if checked.error_messages:
             message = checked.error_messages[0]
             if isinstance(checked.errors[0], UnsupportedError):
                 message = f"Unsupported parameters for ({self._task.action}) module: {message}"
-            raise AnsibleActionFail(message)
+            raise Failed(message)
         options: dict[str, t.Any] = checked.validated_parameters
         if options.get("records_path") == DEFAULT_PATH:
             options["records_path"] = WINDOWS_PATH

@@ -13,8 +13,10 @@ import math
 import pathlib
 import typing as t
 
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed
 
 COLLECTION = "ansible.windows"
 # What came with the ansible package for the oldest ansible-core that is supported (2.18).
@@ -22,10 +24,6 @@ OLDEST = (2, 5, 0)
 INSTALL = f"Install it on the controller: ansible-galaxy collection install --upgrade {COLLECTION}"
 
 Answer = dict[str, t.Any]
-
-
-class WindowsError(AnsibleError):
-    """What is needed on the controller is missing."""
 
 
 class Calls:
@@ -92,11 +90,12 @@ def is_session_fault(error: BaseException) -> bool:
 
 
 def _check_collection() -> None:
+    """One clear error before anything is sent."""
     version = _version()
     if version is None:
-        raise WindowsError(f"Windows hosts need the collection {COLLECTION}, which was not found. {INSTALL}")
+        raise Failed(f"Windows hosts need the collection {COLLECTION}, which was not found. {INSTALL}")
     if version < OLDEST:
-        raise WindowsError(
+        raise Failed(
             "Windows hosts need the collection {} {} or newer, and {} was found. {}".format(
                 COLLECTION, ".".join(map(str, OLDEST)), ".".join(map(str, version)), INSTALL
             )
