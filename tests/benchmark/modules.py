@@ -4,7 +4,8 @@
 
 """Measure the modules against what Ansible has without them. Prints, and fails only if something does not work at all.
 
-1. scheduled_events_info on many hosts against one bare GET by ansible.builtin.uri on the same hosts in the same run.
+1. scheduled_events_info on many hosts against one bare GET by ansible.builtin.uri on the same hosts in the same run, and against
+   itself under a name that has no action plugin.
 2. wait_for_scheduled_event against ansible.builtin.uri with until: reaction time, and processor time for a minute of waiting.
 All hosts are this machine, so processor times hold both the controller's and the host's part.
 """
@@ -16,6 +17,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -29,11 +31,21 @@ HERE = ROOT / "tests" / "benchmark"
 SIMULATOR = ROOT / "roles" / "simulator" / "files" / "imds_simulator"
 
 
+def plain_collection(folder: pathlib.Path) -> str:
+    """A collection that has the module and no action plugin; the paths on which collections are found then."""
+    modules = folder / "plain" / "ansible_collections" / "maintenance" / "plain" / "plugins" / "modules"
+    modules.mkdir(parents=True)
+    shutil.copy(ROOT / "plugins" / "modules" / "scheduled_events_info.py", modules)
+    known = os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(ROOT / ".build" / "tree")
+    return os.pathsep.join([str(folder / "plain"), known])
+
+
 class Stage:
     """A simulator with hosts, and a folder."""
 
     def __init__(self, folder: pathlib.Path, hosts: int) -> None:
         self.folder = folder
+        self.environment: dict[str, str] = {}
         names = [f"vm{number}" for number in range(hosts)]
         command = [sys.executable, str(SIMULATOR), "--control", "127.0.0.1:0", "--parent", str(os.getpid()), "--switch", "rate_limit=0"]
         for name in names:
@@ -66,7 +78,8 @@ class Stage:
         variables["results_file"] = str(results)
         command = ["ansible-playbook", "-i", str(self.inventory), str(HERE / playbook), "-e", json.dumps(variables)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+        environment = dict(os.environ, **self.environment)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:
             raise SystemExit(done.stdout[-4000:] + done.stderr[-2000:])
@@ -75,10 +88,16 @@ class Stage:
 
 def looks(folder: pathlib.Path, hosts: int, rounds: int) -> None:
     with Stage(folder, hosts) as stage:
+        stage.environment["ANSIBLE_COLLECTIONS_PATH"] = plain_collection(folder)
         measured = json.loads(stage.play("look.yml", rounds=rounds)[0])
     bare = statistics.median(turn["uri"] for turn in measured)
     look = statistics.median(turn["look"] for turn in measured)
+    plain = statistics.median(turn["plain"] for turn in measured)
     print(f"{hosts} hosts, median of {rounds} rounds: ansible.builtin.uri {bare:.1f} s, scheduled_events_info {look:.1f} s, ratio {look / bare:.2f}")
+    print(
+        f"  without the action plugin {plain:.1f} s, ratio {look / plain:.2f}; each turn: "
+        + ", ".join(f"{turn['look'] / turn['plain']:.2f}" for turn in measured)
+    )
 
 
 def wait_once(folder: pathlib.Path, way: str, seconds: float) -> tuple[float, float]:
