@@ -13,7 +13,14 @@ options:
   endpoint:
     description:
       - Where the VM's metadata service is, as V(http://ADDRESS) or V(http://ADDRESS:PORT).
-      - Set it to rehearse against a simulator, or for a VM outside a virtual network.
+      - Set it to rehearse against a simulator, or for a VM outside a virtual network whose endpoint you know.
+      - V(discover), since version 1.2.0 of the collection, looks for the endpoint of a VM outside a virtual network. On Linux it
+        looks at the environment variable E(SCHEDULEDEVENTSIP) and the line that sets it in C(/etc/profile), at the leases of
+        dhclient, systemd-networkd, NetworkManager and cloud-init, then at the answer to one DHCP request for option 245, which
+        takes root and at most 10 seconds, and last at V(http://169.254.169.254).
+      - The first address that answers with a document of Scheduled Events is used. RV(endpoint) and
+        RV(endpoint_source) in the result say which one, and where it was found.
+      - The DHCP request is sent in check mode as well. It asks, and changes nothing on the VM.
       - Proxies are never used, whatever the environment says, and redirects are refused.
     type: str
     default: http://169.254.169.254

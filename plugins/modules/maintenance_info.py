@@ -238,6 +238,18 @@ records_readable:
   returned: success
   type: bool
   sample: true
+endpoint:
+  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  version_added: 1.2.0
+  returned: success
+  type: str
+  sample: http://168.63.129.16
+endpoint_source:
+  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  version_added: 1.2.0
+  returned: success
+  type: str
+  sample: DHCP on eth0
 error_kind:
   description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
   returned: failure

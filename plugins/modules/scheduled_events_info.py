@@ -165,10 +165,23 @@ api_version:
   returned: when a document was read
   type: str
   sample: "2020-07-01"
+endpoint:
+  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  version_added: 1.2.0
+  returned: when a document was read
+  type: str
+  sample: http://168.63.129.16
+endpoint_source:
+  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  version_added: 1.2.0
+  returned: when a document was read
+  type: str
+  sample: DHCP on eth0
 error_kind:
   description:
     - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
-      V(no_answer), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and V(version_rejected).
+      V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
+      V(version_rejected).
   returned: failure
   type: str
   sample: no_answer

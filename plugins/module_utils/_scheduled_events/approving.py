@@ -77,6 +77,7 @@ class Approval:
             "document_incarnation": self.incarnation,
             "vm_name": self.vm_name,
             "api_version": self.client.api_version,
+            **self.client.where(),
         }
 
     def _run(self) -> None:

@@ -11,6 +11,8 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
+# In place of an address: look for it, as a VM outside a virtual network has to.
+DISCOVER = "discover"
 # Newest first: the order in which "auto" tries them.
 API_VERSIONS = (
     "2020-07-01",

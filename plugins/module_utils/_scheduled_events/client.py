@@ -11,6 +11,7 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.arguments import (
     API_VERSIONS,
+    DISCOVER,
     check_numbers,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.clock import Clock
@@ -66,6 +67,11 @@ class Client:
         self._versions = list(API_VERSIONS) if api_version == "auto" else [api_version]
         self.api_version: str | None = None if api_version == "auto" else api_version
         self.incarnation: int | None = None
+
+    def where(self) -> dict[str, str | None]:
+        """Which endpoint is asked, and where it was found: null when it was given, and both null while none was found."""
+        endpoint = self.transport.endpoint
+        return {"endpoint": None if endpoint == DISCOVER else endpoint, "endpoint_source": getattr(self.transport, "source", None)}
 
     def get_document(self) -> Document:
         """The scheduled events as they are now; faults that pass are retried within the budget."""
@@ -180,9 +186,8 @@ class Client:
 
 def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
     """A client from a module's options (see arguments.shared_arguments)."""
-    connect = (way.connect if way else None) or LocalTransport
     return Client(
-        transport or connect(options["endpoint"]),
+        transport or _transport(options["endpoint"], options, way, clock),
         api_version=options["api_version"],
         retries=options["retries"],
         connect_timeout=options["connect_timeout"],
@@ -190,3 +195,20 @@ def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: C
         clock=clock,
         warn=way.warn if way else None,
     )
+
+
+def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: Way | None, clock: Clock | None) -> Transport:
+    connect = (way.connect if way else None) or LocalTransport
+    if endpoint.strip().lower() != DISCOVER:
+        return connect(endpoint)
+    # Imported here only: who gives an address pays nothing.
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import (
+        DiscoveringTransport,
+        LocalPlaces,
+    )
+
+    places = way.places if way else None
+    if places is None and connect is not LocalTransport:
+        # This machine's places say nothing about another one.
+        raise ScheduledEventsError("endpoint: discover is not possible on this VM. Give the option endpoint as http://ADDRESS.", "bad_option")
+    return DiscoveringTransport((places or LocalPlaces)(), connect, options, clock)

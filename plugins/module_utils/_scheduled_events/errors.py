@@ -16,6 +16,7 @@ KINDS = (
     "connection_lost",  # connected, then reset, closed or cut off in the middle
     "http_status",  # another status that is no success
     "no_answer",  # nobody could be connected to
+    "not_discovered",  # endpoint: discover found none
     "not_found",  # the answer came, and what was asked for is not in it
     "redirected",  # the answer sends us elsewhere, which we never follow
     "refused",  # this client refuses to do it

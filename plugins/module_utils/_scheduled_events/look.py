@@ -62,6 +62,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "vm_name": vm_name,
         "document_incarnation": document.incarnation,
         "api_version": client.api_version,
+        **client.where(),
         "events": [_shown(event, bool(options.get("include_raw"))) for event in events],
         "identity": identity,
         "system": host.system,

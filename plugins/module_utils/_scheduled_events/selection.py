@@ -63,6 +63,7 @@ def read_events(client: Client, selection: Selection, vm_name: str | None = None
         "document_incarnation": document.incarnation,
         "vm_name": vm_name,
         "api_version": client.api_version,
+        **client.where(),
     }
 
 

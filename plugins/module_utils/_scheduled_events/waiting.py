@@ -141,6 +141,7 @@ class Wait:
             "last_error": str(self.last_error) if self.last_error else None,
             "vm_name": self.vm_name,
             "api_version": self.client.api_version,
+            **self.client.where(),
         }
 
     # Looking
@@ -180,7 +181,7 @@ class Wait:
         self.failures_in_a_row += 1
         first, self.last_error = self.last_error is None, error
         # An empty or cut body and a late answer pass as well; one of them must not end an hour of waiting.
-        if not error.retryable and error.kind not in ("bad_document", "timeout"):
+        if not error.retryable and error.kind not in ("bad_document", "timeout", "not_discovered"):
             error.result = self.result("unknown")
             raise error
         if first:

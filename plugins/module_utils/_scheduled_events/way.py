@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 
 if t.TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import Places
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import Transport
@@ -33,6 +34,8 @@ class Way(t.NamedTuple):
     tell: t.Callable[[str], None] = lambda line: None
     # How a long wait goes; shown at once or not at all.
     progress: t.Callable[[str], None] = lambda text: None
+    # Where to look with endpoint: discover. None, together with no connect, for the places of this machine.
+    places: t.Callable[[], Places] | None = None
 
 
 class Failed(Exception):

@@ -45,7 +45,7 @@ def posted(transport: FakeTransport) -> list[list[str]]:
     return [[request["EventId"] for request in body["StartRequests"]] for body in transport.sent("POST")]
 
 
-KEYS = {"changed", "approved", "already_started", "not_found", "document_incarnation", "vm_name", "api_version"}
+KEYS = {"changed", "approved", "already_started", "not_found", "document_incarnation", "vm_name", "api_version", "endpoint", "endpoint_source"}
 
 
 def test_several_ids_go_in_one_request_as_azure_lists_them() -> None:
@@ -60,6 +60,8 @@ def test_several_ids_go_in_one_request_as_azure_lists_them() -> None:
         "document_incarnation": 2,
         "vm_name": "vm_0",
         "api_version": "2020-07-01",
+        "endpoint": "http://fake",
+        "endpoint_source": None,
     }
     # The document was read right before, and the body has nothing else.
     assert set(transport.sent("POST")[0]) == {"StartRequests"}

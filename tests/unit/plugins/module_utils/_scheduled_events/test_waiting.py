@@ -35,6 +35,8 @@ KEYS = {
     "last_error",
     "vm_name",
     "api_version",
+    "endpoint",
+    "endpoint_source",
 }
 COMING = raw_event(EventId="AB-1")
 RUNNING = started(EventId="AB-1")

@@ -1,0 +1,245 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""DHCP's option 245, in which Azure names a host's endpoint: in packets, in lease files, and as the published samples keep it.
+
+Everything here is pure: bytes or text in, findings out. Whatever comes in, nothing but findings comes out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import struct
+import typing as t
+
+OPTION = 245
+VARIABLE = "SCHEDULEDEVENTSIP"
+MAGIC = b"\x63\x82\x53\x63"
+OPTIONS_AT = 240
+CLIENT_PORT, SERVER_PORT = 68, 67
+# Of one file; a real one has one or two.
+MOST_FINDINGS = 8
+
+# What the option is called: dhclient, cloud-init's hook and NetworkManager's dispatcher, systemd-networkd, FreeBSD.
+NAME = re.compile(r"(?:new_|dhcp4_)?(?:unknown|option|private)[-_]245", re.IGNORECASE)
+# Words of dhclient's language: a quoted text, a comment, a mark, or anything else up to the next of these. A quoted text may
+# lack its end, so that it is read once and not again from each mark within it.
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"?|#[^\n]*|[{};]|[^\s{};"#]+', re.DOTALL)
+ESCAPES = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
+
+
+class Finding(t.NamedTuple):
+    """An address, or in words why what was found is none."""
+
+    address: str | None
+    problem: str = ""
+
+
+def finding_of_address(text: str) -> Finding:
+    """Dotted, four numbers, and one that a service can have. No name, no port: nothing is ever looked up."""
+    parts = text.split(".")
+    if len(parts) != 4 or not all(re.match(r"(?:0|[1-9][0-9]{0,2})\Z", part) and int(part) < 256 for part in parts):
+        return Finding(None, f"{_shown(text)} is no IPv4 address")
+    first = int(parts[0])
+    if first in (0, 127) or first >= 224:
+        return Finding(None, f"{text} cannot be the address of Azure's host")
+    return Finding(text)
+
+
+def finding_of_bytes(data: bytes) -> Finding:
+    if len(data) != 4:
+        return Finding(None, f"option {OPTION} has {len(data)} bytes instead of 4")
+    return finding_of_address(".".join(str(number) for number in data))
+
+
+def finding_of_value(text: str) -> Finding:
+    """What lease files write: a8:3f:81:10, a83f8110, "text" where all four bytes happen to be letters, or 168.63.129.16."""
+    text = text.strip()
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        plain = ESCAPES.sub(_unescape, text[1:-1])
+        return finding_of_bytes(plain.encode("latin-1", "replace"))
+    if re.match(r"(?:[0-9a-fA-F]{1,2}:)*[0-9a-fA-F]{1,2}\Z", text) and ":" in text:
+        return finding_of_bytes(bytes(int(part, 16) for part in text.split(":")[:300]))
+    if re.match(r"(?:[0-9a-fA-F]{2})+\Z", text):
+        return finding_of_bytes(bytes.fromhex(text[:600]))
+    return finding_of_address(text)
+
+
+def parse_profile(text: str) -> list[Finding]:
+    """The line "export SCHEDULEDEVENTSIP=..." in /etc/profile. The last one counts, as in a shell."""
+    lines = re.findall(rf"^[ \t]*(?:export[ \t]+)?{VARIABLE}=([^\s;#]*)", text, re.MULTILINE)
+    return [finding_of_address(lines[-1].strip("\"'"))] if lines else []
+
+
+def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
+    """A lease file of any known form, the newest lease first, and what is usable before what is not."""
+    if re.search(r"^[ \t]*lease[ \t]*\{", text, re.MULTILINE):
+        found = _parse_dhclient(text, now)
+    elif text.lstrip()[:1] == "{":
+        found = _parse_json(text)
+    else:
+        found = _parse_pairs(text)
+    found = list(dict.fromkeys(found))
+    return sorted(found, key=lambda finding: finding.address is None)[:MOST_FINDINGS]
+
+
+def _parse_dhclient(text: str, now: datetime.datetime) -> list[Finding]:
+    """dhclient (also NetworkManager's and cloud-init's) appends; so the last lease is the newest."""
+    # The file may be cut at its beginning. There may be half a quoted text, so reading starts at a lease of its own line.
+    begin = re.search(r"^[ \t]*lease[ \t]*\{", text, re.MULTILINE)
+    found: list[Finding] = []
+    statement: list[str] = []
+    lease: list[list[str]] | None = None
+    depth = 0
+    for match in TOKENS.finditer(text, begin.start() if begin else 0):
+        token = match.group()
+        if token == "{":
+            depth += 1
+            lease = [] if depth == 1 and statement == ["lease"] else lease
+        elif token == "}":
+            depth = max(depth - 1, 0)
+            if depth == 0 and lease is not None:
+                found.extend(_read_lease(lease, now))
+                lease = None
+        elif token == ";":
+            if depth == 1 and lease is not None:
+                lease.append(statement)
+        elif token[0] != "#":
+            # Longer statements than these are not ours, and a file without marks must not grow into one.
+            statement.extend([token] if len(statement) < 8 else [])
+            continue
+        if token[0] != "#":
+            statement = []
+    return found[::-1]
+
+
+def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Finding]:
+    expiry = next((words[1:] for words in statements if words[:1] == ["expire"]), [])
+    values = [words[2] for words in statements if len(words) == 3 and words[0] == "option" and NAME.fullmatch(words[1])]
+    if not values:
+        return []
+    problem = _expired(expiry, now)
+    found = finding_of_value(values[0])
+    return [Finding(None, f"{found.address} in a lease that {problem}") if problem and found.address else found]
+
+
+def _expired(words: list[str], now: datetime.datetime) -> str:
+    """dhclient writes "never", "4 2026/11/26 17:05:00" (UTC) or "epoch 1795712700"."""
+    if words == ["never"]:
+        return ""
+    try:
+        if words[:1] == ["epoch"]:
+            until = datetime.datetime.fromtimestamp(int(words[1][:20]), datetime.timezone.utc)
+        else:
+            until = datetime.datetime.strptime(" ".join(words[1:3]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=datetime.timezone.utc)
+    except (ValueError, IndexError, OverflowError, OSError):
+        return "does not say until when it holds"
+    return "" if until > now else f"expired at {until:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _parse_json(text: str) -> list[Finding]:
+    """What cloud-init's hook for dhclient and NetworkManager leaves."""
+    try:
+        # Numbers are not ours, and a hostile one takes long.
+        data = json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return [Finding(None, "it is no JSON")]
+    return [finding_of_value(value) for key, value in data.items() if NAME.fullmatch(key) and isinstance(value, str)]
+
+
+def _parse_pairs(text: str) -> list[Finding]:
+    """KEY=VALUE: systemd-networkd, and NetworkManager where it has the option at all."""
+    pairs = (line.partition("=") for line in text.splitlines())
+    return [finding_of_value(value) for key, _mark, value in pairs if NAME.fullmatch(key.strip())]
+
+
+def build_question(transaction: bytes, mac: bytes) -> bytes:
+    """DHCP's DISCOVER, in the form that Azure's own agents and samples send: no list of wanted options."""
+    head = struct.pack("!BBBB4sHH16x6s202x", 1, 1, 6, 0, transaction, 0, 0, mac)
+    return head + MAGIC + b"\x35\x01\x01\xff"
+
+
+def parse_answer(packet: bytes, transaction: bytes, mac: bytes) -> Finding | None:
+    """What a DHCP answer says; None when it is not the answer to our question."""
+    if len(packet) < OPTIONS_AT or packet[0] != 2 or packet[236:240] != MAGIC:
+        return None
+    if packet[4:8] != transaction or packet[28:34] != mac:
+        return None
+    options = _parse_options(packet[OPTIONS_AT:])
+    # Where there is little room, options go on in two fields that are there for other things.
+    overload = (options.get(52) or b"\0")[0]
+    for bit, field in ((1, packet[108:236]), (2, packet[44:108])):
+        if overload & bit:
+            options = {**_parse_options(field), **options}
+    if OPTION not in options:
+        return Finding(None, f"a server answered without option {OPTION}")
+    return finding_of_bytes(options[OPTION])
+
+
+def _parse_options(data: bytes) -> dict[int, bytes]:
+    """The first of each code; what is cut off ends the reading."""
+    found: dict[int, bytes] = {}
+    position = 0
+    while position < len(data) and data[position] != 255:
+        if data[position] == 0:
+            position += 1
+            continue
+        begin = position + 2
+        length = data[position + 1] if begin <= len(data) else len(data)
+        if begin + length > len(data):
+            break
+        found.setdefault(data[position], data[begin : begin + length])
+        position = begin + length
+    return found
+
+
+def wrap(packet: bytes) -> bytes:
+    """The packet as an IPv4 datagram from nobody to everybody on this network."""
+    length = 8 + len(packet)
+    addresses = b"\0\0\0\0\xff\xff\xff\xff"
+    udp = struct.pack("!HHHH", CLIENT_PORT, SERVER_PORT, length, 0)
+    udp_sum = _checksum(addresses + struct.pack("!BBH", 0, 17, length) + udp + packet) or 0xFFFF
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 0, 0, 64, 17, 0)
+    head_sum = _checksum(head + addresses)
+    return head[:10] + struct.pack("!H", head_sum) + addresses + udp[:6] + struct.pack("!H", udp_sum) + packet
+
+
+def unwrap(datagram: bytes) -> bytes | None:
+    """What a DHCP server sent to a client, out of an IPv4 datagram; None when it is anything else.
+
+    Checksums are not looked at: a virtual network interface may leave them to hardware that is not there.
+    """
+    if len(datagram) < 20 or datagram[0] >> 4 != 4 or datagram[9] != 17:
+        return None
+    begin = (datagram[0] & 15) * 4
+    total, fragment = struct.unpack("!H2xH", datagram[2:8])
+    if begin < 20 or total > len(datagram) or total < begin + 8 or fragment & 0x3FFF:
+        return None
+    source, target, length = struct.unpack("!HHH", datagram[begin : begin + 6])
+    if (source, target) != (SERVER_PORT, CLIENT_PORT) or length < 8 or begin + length > total:
+        return None
+    return datagram[begin + 8 : begin + length]
+
+
+def _checksum(data: bytes) -> int:
+    """RFC 1071."""
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return chr(int(code, 8) & 255) if len(code) == 3 else code
+
+
+def _shown(text: str) -> str:
+    """What came, safe to print."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in text[:40])
+    return f"'{plain}'" + (" ..." if len(text) > 40 else "")
