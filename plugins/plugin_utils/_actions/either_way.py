@@ -21,6 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.places import WindowsPlaces
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
 
 WINDOWS_PATH = "%ProgramData%\\azure-maintenance"
@@ -95,6 +96,7 @@ class EitherWay(NormalAction):
             host=lambda boot_id: WindowsHost(calls, boot_id),
             tell=tell,
             progress=Progress(vm).say,
+            places=lambda: WindowsPlaces(calls),
         )
 
 
