@@ -18,11 +18,26 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
 
 from fleet import environment  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, guest, states, until  # noqa: E402
+from test_service import ADDRESS, boot_id, guest, states, until  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
 CONTROL = "http://127.0.0.1:8168"
+WAIT = [
+    {
+        "hosts": "all",
+        "gather_facts": False,
+        "tasks": [
+            {
+                "maintenance.azure.wait_for_scheduled_event": {
+                    "endpoint": "{{ respond_endpoint }}", "state": "gone", "event_ids": ["{{ event }}"], "timeout": 170, "poll_interval": 0.5,
+                },
+                "register": "waited",
+            },
+            {"ansible.builtin.copy": {"content": "{{ waited | to_json }}", "dest": "{{ result }}", "mode": "0600"}, "delegate_to": "localhost"},
+        ],
+    }
+]  # fmt: skip
 ROLE = [{"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.include_role": {"name": "maintenance.azure.simulator"}}]}]
 
 
@@ -53,9 +68,13 @@ class Controller:
         }
         (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"web1": host}}}))
         (folder / "simulator.yml").write_text(json.dumps(ROLE))
+        (folder / "wait.yml").write_text(json.dumps(WAIT))
+
+    def command(self, playbook: str, **variables: Any) -> list[str]:
+        return [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", playbook, "-e", json.dumps(variables)]
 
     def play(self, playbook: str, **variables: Any) -> str:
-        command = [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", playbook, "-e", json.dumps(variables)]
+        command = self.command(playbook, **variables)
         run = subprocess.run(command, env=environment(self.folder), cwd=self.folder, text=True, capture_output=True, timeout=180, check=False)
         assert run.returncode == 0, run.stdout[-6000:] + run.stderr
         return run.stdout
@@ -83,3 +102,27 @@ def test_from_notice_to_recovery_over_ssh(controller: Controller) -> None:
     told = guest("journalctl --no-pager --output=cat --identifier=maintenance.azure")
     for phase in ("noticed", "drained", "approved", "gone", "recovered"):
         assert any(event in line and phase in line for line in told.splitlines()), phase
+
+
+def test_a_wait_outlives_the_boot_of_the_very_vm_that_it_asks(controller: Controller) -> None:
+    event = ask("POST", "/events", {"event_type": "Reboot", "resources": ["web1"], "notice": 36000})["event_id"]
+    before, result = boot_id(), controller.folder / "waited.json"
+    waiting = subprocess.Popen(
+        controller.command("wait.yml", event=event, result=str(result)),
+        env=environment(controller.folder), cwd=controller.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        until(lambda: len(ask("GET", "/requests")) > 3)
+        assert not result.exists()
+        guest("systemctl --no-block reboot", check=False)
+        until(lambda: guest("cat /proc/sys/kernel/random/boot_id", check=False) not in ("", before))
+        # The event is over with the boot: this simulator knows nothing of it.
+        until(lambda: guest("systemctl is-system-running", check=False) in ("running", "degraded"))
+        controller.play("simulator.yml")
+        output, _nothing = waiting.communicate(timeout=180)
+    finally:
+        waiting.kill()
+    assert waiting.returncode == 0, output
+    waited = json.loads(result.read_text())
+    assert waited["outcome"] == "not_seen"
+    assert any("The connection to the VM was lost" in warning for warning in waited["warnings"]), waited["warnings"]
