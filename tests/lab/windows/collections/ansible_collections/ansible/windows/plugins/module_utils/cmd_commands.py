@@ -9,9 +9,11 @@ The messages are those of an English Windows; nothing may depend on them.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import datetime
 import errno
+import fcntl
 import os
 import re
 
@@ -20,6 +22,30 @@ from .machine import Refused
 WORD = re.compile(r'"[^"]*"|[^\s"]+')
 NO_FILE = "The system cannot find the file specified."
 NO_PATH = "The system cannot find the path specified."
+IN_USE = "The process cannot access the file because it is being used by another process."
+
+
+class InUse(Exception):
+    """Somebody reads the file."""
+
+
+@contextlib.contextmanager
+def alone(*paths):
+    """Windows renames and removes no file that another process has open. Locks of this machine say who has."""
+    handles = []
+    try:
+        for path in paths:
+            try:
+                handles.append(os.open(path, os.O_RDONLY))
+                fcntl.flock(handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InUse(path)
+            except OSError:
+                continue
+        yield
+    finally:
+        for handle in handles:
+            os.close(handle)
 
 
 def words(text, count, *switches):
@@ -74,6 +100,7 @@ def type_(run, text):
     (name,) = words(text, 1)
     try:
         with open(run.path(name), "rb") as source:
+            fcntl.flock(source, fcntl.LOCK_SH)
             run.write(source.read())
     except OSError:
         run.say(NO_FILE, 2)
@@ -100,7 +127,11 @@ def ren(run, text):
     path = run.path(old)
     target = run.machine.path(new, run.machine.windows(os.path.dirname(path)))
     try:
-        rename_exclusively(path, target)
+        with alone(path):
+            rename_exclusively(path, target)
+    except InUse:
+        run.say(IN_USE, 2)
+        return 1
     except OSError as error:
         run.say("A duplicate file name exists, or the file\r\ncannot be found." if error.errno == errno.EEXIST else NO_FILE, 2)
         return 1
@@ -115,7 +146,11 @@ def move(run, text):
     if os.path.isdir(target):
         raise Refused("stand-in for cmd: moving into a folder is not played: %s" % text)
     try:
-        os.replace(source, target)
+        with alone(source, target):
+            os.replace(source, target)
+    except InUse:
+        run.say(IN_USE, 2)
+        return 1
     except OSError:
         run.say(NO_PATH if os.path.exists(source) else NO_FILE, 2)
         return 1
@@ -127,7 +162,11 @@ def del_(run, text):
     (name,) = words(text, 1, "/f", "/q")
     path = run.path(name)
     try:
-        os.unlink(path)
+        with alone(path):
+            os.unlink(path)
+    except InUse:
+        # No failure either.
+        run.say(IN_USE, 2)
     except OSError:
         # No failure for cmd.exe: the exit code is 0.
         run.say("Could Not Find %s" % run.machine.windows(path), 2)
