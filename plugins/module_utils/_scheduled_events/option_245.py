@@ -26,9 +26,10 @@ MOST_FINDINGS = 8
 
 # What the option is called: dhclient, cloud-init's hook and NetworkManager's dispatcher, systemd-networkd, FreeBSD.
 NAME = re.compile(r"(?:new_|dhcp4_)?(?:unknown|option|private)[-_]245", re.IGNORECASE)
-# Words of dhclient's language: a quoted text, a comment, a mark, or anything else up to the next of these. A quoted text may
-# lack its end, so that it is read once and not again from each mark within it.
-TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"?|#[^\n]*|[{};]|[^\s{};"#]+', re.DOTALL)
+LEASE = re.compile(r"^[ \t]*lease[ \t]*\{", re.MULTILINE)
+# Words of dhclient's language: a quoted text, a comment, a mark, or anything else up to the next of these. dhclient writes no
+# quoted text over several lines, so one without an end spoils its line only, and is read once.
+TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"?|#[^\n]*|[{};]|[^\s{};"#]+')
 ESCAPES = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
 
 
@@ -77,7 +78,7 @@ def parse_profile(text: str) -> list[Finding]:
 
 def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
     """A lease file of any known form, the newest lease first, and what is usable before what is not."""
-    if re.search(r"^[ \t]*lease[ \t]*\{", text, re.MULTILINE):
+    if LEASE.search(text):
         found = _parse_dhclient(text, now)
     elif text.lstrip()[:1] == "{":
         found = _parse_json(text)
@@ -89,32 +90,28 @@ def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
 
 def _parse_dhclient(text: str, now: datetime.datetime) -> list[Finding]:
     """dhclient (also NetworkManager's and cloud-init's) appends; so the last lease is the newest."""
-    # The file may be cut at its beginning. There may be half a quoted text, so reading starts at a lease of its own line.
-    begin = re.search(r"^[ \t]*lease[ \t]*\{", text, re.MULTILINE)
-    found: list[Finding] = []
+    leases = LEASE.split(text)[1:]
+    return [finding for lease in reversed(leases) for finding in _read_lease(_statements(lease), now)]
+
+
+def _statements(text: str) -> list[list[str]]:
+    """What stands in a lease, up to its closing brace; nothing of one that was not written to its end."""
+    found: list[list[str]] = []
     statement: list[str] = []
-    lease: list[list[str]] | None = None
-    depth = 0
-    for match in TOKENS.finditer(text, begin.start() if begin else 0):
+    depth = 1
+    for match in TOKENS.finditer(text):
         token = match.group()
-        if token == "{":
-            depth += 1
-            lease = [] if depth == 1 and statement == ["lease"] else lease
-        elif token == "}":
-            depth = max(depth - 1, 0)
-            if depth == 0 and lease is not None:
-                found.extend(_read_lease(lease, now))
-                lease = None
-        elif token == ";":
-            if depth == 1 and lease is not None:
-                lease.append(statement)
-        elif token[0] != "#":
-            # Longer statements than these are not ours, and a file without marks must not grow into one.
-            statement.extend([token] if len(statement) < 8 else [])
+        if token[0] not in "{};":
+            # Longer statements than these are not ours.
+            statement.extend([token] if token[0] != "#" and len(statement) < 8 else [])
             continue
-        if token[0] != "#":
-            statement = []
-    return found[::-1]
+        if token == ";" and depth == 1:
+            found.append(statement)
+        depth += {"{": 1, "}": -1}.get(token, 0)
+        statement = []
+        if depth == 0:
+            return found
+    return []
 
 
 def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Finding]:
