@@ -86,6 +86,7 @@ class InWine(Side):
 
 class InStandIn(Side):
     def __init__(self, folder: pathlib.Path) -> None:
+        folder.mkdir(exist_ok=True)
         self.machine = Machine(str(folder))
         self.drive = folder / "C"
 
@@ -299,6 +300,44 @@ def test_a_life_as_on_linux(stand_in: InStandIn, tmp_path: pathlib.Path) -> None
     stand_in.fill(None)
     calls: t.Any = stand_in
     assert life(files.WindowsFiles(calls, WHERE, False)) == expected
+
+
+class Reading(InStandIn):
+    """Somebody has a file open for the first calls."""
+
+    def __init__(self, folder: pathlib.Path, calls: int) -> None:
+        super().__init__(folder)
+        self.calls = calls
+
+    def command(self, line: str) -> tuple[int, str, str]:
+        self.calls -= 1
+        with (self.records / "a.json").open("rb") as reader:
+            if self.calls >= 0:
+                fcntl.flock(reader, fcntl.LOCK_SH)
+            return super().command(line)
+
+
+CHANGES: dict[str, t.Callable[[t.Any], t.Any]] = {
+    "link": lambda store: store.link("a.json", "b.json"),
+    "rename": lambda store: store.rename("a.json", "b.json"),
+    "unlink": lambda store: store.unlink("a.json"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_in_use_is_tried_again(change: str, tmp_path: pathlib.Path) -> None:
+    for calls, fails in ((files.TRIES - 1, False), (files.TRIES, True)):
+        side: t.Any = Reading(tmp_path / str(calls), calls)
+        side.fill({"a.json": ONE})
+        store = files.WindowsFiles(side, WHERE, False)
+        if not fails:
+            CHANGES[change](store)
+            assert "a.json" not in side.held()
+            continue
+        with pytest.raises(OSError) as caught:
+            CHANGES[change](store)
+        assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+        assert side.held() == {"a.json": ONE}
 
 
 def test_nothing_is_read_by_half(wine: InWine, stand_in: InStandIn) -> None:

@@ -27,9 +27,12 @@ PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # Administrators, the system, and whoever owns a file. By number, because names depend on the language.
 # In quotes, or their brackets would end the group of commands that they stand in.
 RIGHTS = '"*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" "*S-1-3-4:(OI)(CI)F"'
+# Windows renames no file that another process reads at that moment: other runs look at the records, and virus scanners at everything.
+# Nothing is changed then, and a call takes longer than they do.
+TRIES = 5
 # Exit codes of the lines below.
-MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 2, 4, 5, 6
-WORDS = {1: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
+FAILED, MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 1, 2, 4, 5, 6
+WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
 
 # The names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
 LOAD = (
@@ -128,7 +131,10 @@ class WindowsFiles:
     def _change(self, form: str, **names: str) -> None:
         self._refuse_in_check_mode()
         self._names, self._contents = None, {}
-        code, _output, errors = self._calls.command(self._line(form, **names))
+        for _try in range(TRIES):
+            code, _output, errors = self._calls.command(self._line(form, **names))
+            if code != FAILED:
+                break
         self._check(code, errors)
 
     def _refuse_in_check_mode(self) -> None:
