@@ -120,7 +120,8 @@ def test_only_leases_that_hold(expire: str, expired: str) -> None:
 
 
 def test_the_newest_lease_first_and_usable_ones_before_others() -> None:
-    text = lease("1:2:3:4") + lease("1:2:3:5") + lease("9:9:9:9", expire="1 2001/01/01 00:00:00") + lease("1:2:3:4")
+    text = lease("1:2:3:5") + lease("1:2:3:4") + lease("9:9:9:9", expire="1 2001/01/01 00:00:00") + lease("1:2:3:4")
+    assert [found.address for found in read(lease("1:1:1:1") + lease("2:2:2:2"))] == ["2.2.2.2", "1.1.1.1"]
     assert [found.address for found in read(text)] == ["1.2.3.4", "1.2.3.5", None]
 
 
@@ -131,6 +132,7 @@ def test_what_is_within_quotes_or_comments_is_no_statement() -> None:
 
 def test_leases_of_version_6_and_other_blocks_are_passed_over() -> None:
     inner = lease("1:1:1:1").replace("lease {", "ia-na {")
+    assert read(lease(more="vendor {\n option unknown-245 1:1:1:1;\n }\n")) == [Finding(HOST)]
     assert read("lease6 {\n" + inner + "}\n" + lease() + "key x {\n" + inner + "}\n") == [Finding(HOST)]
 
 
