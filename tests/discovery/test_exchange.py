@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import socket
 import struct
@@ -14,7 +16,7 @@ import typing as t
 
 import pytest
 
-from .conftest import DEBIAN, HOST, WITHOUT_RIGHTS, Machine, Platform
+from .conftest import DEBIAN, HOST, ROOT, WITHOUT_RIGHTS, Machine, Platform, run
 
 OPTION = f"option azure-host {HOST};"
 EVERYBODY = b"\xff" * 6
@@ -40,6 +42,26 @@ def test_the_endpoint_is_found_by_dhcp(platform: Platform, vm: Machine) -> None:
 def test_other_modules_find_it_as_well(platform: Platform, vm: Machine, module: str, options: dict[str, t.Any]) -> None:
     platform.serve(), platform.answer_dhcp(OPTION)
     assert found(vm.ask(module, **options))[:2] == (f"http://{HOST}", "DHCP on eth0")
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_the_oldest_and_the_newest_python_of_a_vm(platform: Platform, vm: Machine, version: str) -> None:
+    platform.serve(), platform.answer_dhcp(OPTION)
+    interpreter = run(str(ROOT / "tests/tools/python.sh"), version).strip()
+    environment = {**os.environ, "PYTHONPATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]}
+    said = json.loads(vm.run(interpreter, "-W", "error", "-c", CLIENT, env=environment))
+    assert said == {"endpoint": f"http://{HOST}", "endpoint_source": "DHCP on eth0"}
+
+
+CLIENT = """
+import json
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+options = {"endpoint": "discover", "api_version": "auto", "retries": 3, "connect_timeout": 5.0, "request_timeout": 125.0}
+client = open_client(options)
+client.get_document()
+print(json.dumps(client.where()))
+client.close()
+"""
 
 
 def test_check_mode_asks_as_well_and_approves_nothing(platform: Platform, vm: Machine) -> None:
