@@ -57,6 +57,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 work=$(mktemp -d "${TMPDIR:-/tmp}/discovery.XXXXXX")
 
+export PYENV_ROOT="${PYENV_ROOT:-$HOME/.pyenv}"
 export PATH="${python%/*}:$PATH" ANSIBLE_COLLECTIONS_PATH="${ANSIBLE_COLLECTIONS_PATH:-$root/.build/tree}"
 code=0
 DISCOVERY_ROOT="$cache/root" DISCOVERY_WORK="$work" DISCOVERY_PYTHON="$python" \

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-import pathlib
+import json
+import os
 import re
 import socket
 import struct
@@ -15,7 +16,7 @@ import typing as t
 
 import pytest
 
-from .conftest import DEBIAN, HOST, WITHOUT_RIGHTS, Machine, Platform
+from .conftest import DEBIAN, HOST, ROOT, WITHOUT_RIGHTS, Machine, Platform, run
 
 OPTION = f"option azure-host {HOST};"
 EVERYBODY = b"\xff" * 6
@@ -43,6 +44,26 @@ def test_other_modules_find_it_as_well(platform: Platform, vm: Machine, module: 
     assert found(vm.ask(module, **options))[:2] == (f"http://{HOST}", "DHCP on eth0")
 
 
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_the_oldest_and_the_newest_python_of_a_vm(platform: Platform, vm: Machine, version: str) -> None:
+    platform.serve(), platform.answer_dhcp(OPTION)
+    interpreter = run(str(ROOT / "tests/tools/python.sh"), version).strip()
+    environment = {**os.environ, "PYTHONPATH": os.environ["ANSIBLE_COLLECTIONS_PATH"]}
+    said = json.loads(vm.run(interpreter, "-W", "error", "-c", CLIENT, env=environment))
+    assert said == {"endpoint": f"http://{HOST}", "endpoint_source": "DHCP on eth0"}
+
+
+CLIENT = """
+import json
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import open_client
+options = {"endpoint": "discover", "api_version": "auto", "retries": 3, "connect_timeout": 5.0, "request_timeout": 125.0}
+client = open_client(options)
+client.get_document()
+print(json.dumps(client.where()))
+client.close()
+"""
+
+
 def test_check_mode_asks_as_well_and_approves_nothing(platform: Platform, vm: Machine) -> None:
     simulator, _log = platform.serve(), platform.answer_dhcp(OPTION)
     event = simulator.event("Reboot", ["vm_0"])
@@ -58,26 +79,38 @@ def test_a_firewall_that_drops_everything_of_dhcp_is_left_as_it_is(platform: Pla
     rules = "table ip closed { chain input { type filter hook input priority 0; udp dport 68 counter drop; }; "
     vm.run(*nft, rules + "chain output { type filter hook output priority 0; udp dport 67 counter drop; }; }")
     before = vm.run(*nft, "--stateless", "list", "ruleset")
+    # It does drop what goes the usual way.
+    assert vm.run("python3", "-c", USUAL_WAY).strip() == "Operation not permitted"
     assert found(vm.ask())[1] == "DHCP on eth0"
     assert vm.run(*nft, "--stateless", "list", "ruleset") == before and "drop" in before
 
 
+USUAL_WAY = """
+import socket
+port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+port.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+try:
+    port.sendto(b"", ("255.255.255.255", 67))
+except OSError as error:
+    print(error.strerror)
+"""
+
+
 def test_a_client_that_runs_on_the_machine_is_not_disturbed(platform: Platform, vm: Machine) -> None:
     platform.serve(), platform.answer_dhcp(OPTION)
-    vm.run("python3", "-c", BUSY_PORT, str(pathlib.Path(vm.folder) / "held"), env=None)
+    vm.run("python3", "-c", BUSY_PORT)
     assert found(vm.ask())[1] == "DHCP on eth0"
 
 
 # Holds UDP port 68 as a DHCP client does, in the background, until the namespace's tests end it with the machine.
 BUSY_PORT = """
-import os, socket, sys
+import os, socket, time
 port = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 port.bind(("0.0.0.0", 68))
 if os.fork() == 0:
     os.setsid()
     for number in (0, 1, 2):
         os.close(number)
-    import time
     time.sleep(60)
 """
 

@@ -15,7 +15,7 @@ TREE = ROOT / ".build" / "tree"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "guests", "fleet", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "benchmark", "tools", "sanity", "requirements", "output")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -125,6 +125,7 @@ def heavy_suites() -> list[Suite]:
         sanity("2.21"),
         build_environment("core-2.18", "3.11"),
         Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line"),
+        Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line"),
         integration("2.18", *TARGET_PYTHONS),
         drill("core-2.18"),
         build_environment("core-2.19", "3.12"),
