@@ -1,0 +1,94 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One event across a Linux and a "Windows" VM (stand-ins, see docs/TESTING.md): drained, approved once, put back; and the run killed.
+
+tests/guests/test_mixed.py has the same with a real Linux VM over ssh.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+import typing as t
+
+import pytest
+from lab.lab import Lab
+
+from ansible_collections.maintenance.azure.tests.fleet.lab.killing import kill
+
+Make = t.Callable[..., Lab]
+
+VMS = ("web1", "win1")
+# Kills at so many moments, spread over the calls that the Windows VM gets in a run that nobody kills.
+KILLS = int(os.environ.get("WINDOWS_KILLS", "3"))
+
+
+def make(make_lab: Make) -> Lab:
+    lab = make_lab(list(VMS), 60, windows=["win1"])
+    lab.simulator.event("Redeploy", VMS, notice=36000, started_seconds=240, description="{{ 7 * 7 }} %PATH% & 'quoted' \"twice\" <é>")
+    return lab
+
+
+def check_end(lab: Lab) -> None:
+    for vm in VMS:
+        assert lab.flag(vm).read_text() == "yes\n", f"{vm} is not in rotation again"
+        assert lab.phases(vm)[-1] == "recovered"
+    assert {entry["vm"] for entry in lab.simulator.approvals()} <= set(VMS)
+    started = [entry for entry in lab.simulator.log() if entry.get("status") == "Started" or entry.get("to") == "Started"]
+    assert len(started) <= 1
+
+
+def test_drained_on_both_approved_once_recovered_on_both(make_lab: Make) -> None:
+    lab = make(make_lab)
+    lab.respond(respond_wait=True)
+    check_end(lab)
+    for vm in VMS:
+        phases = lab.phases(vm)
+        assert phases.index("draining") < phases.index("drained") < phases.index("recovered")
+    assert len(lab.simulator.approvals()) == 1
+    # The same event in both records, text and all.
+    (linux,), (windows,) = (lab.records(vm) for vm in VMS)
+    assert linux["event"]["description"] == windows["event"]["description"] == "{{ 7 * 7 }} %PATH% & 'quoted' \"twice\" <é>"
+    told = [line["d"] for line in lab.windows["win1"].lines("eventlog.jsonl")]
+    for phase in ("noticed", "drained", "gone", "recovered"):
+        assert any(phase in line for line in told), f"{phase} is not in the event log: {told}"
+
+
+def test_check_mode_changes_nothing_on_windows(make_lab: Make) -> None:
+    lab = make(make_lab)
+    lab.respond("--check", "--diff")
+    assert lab.flag("win1").exists()
+    assert not lab.records_folder("win1").exists()
+    assert lab.simulator.approvals() == []
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_killed_and_run_again_ends_the_same(make_lab: Make, number: int) -> None:
+    lab = make(make_lab)
+    calls = lab.windows["win1"].home / "calls.jsonl"
+    # A run makes some 130 calls until it waits; the later ones are those of waiting and of putting back.
+    after = 12 + number * (110 // max(KILLS - 1, 1))
+    output = (lab.folder / "killed.txt").open("w")
+    run = subprocess.Popen(
+        lab.command("maintenance.azure.respond", respond_wait=True),
+        env=lab.environment(), cwd=lab.folder, stdout=output, stderr=output, start_new_session=True,
+    )  # fmt: skip
+    try:
+        end = time.monotonic() + 240
+        while not calls.exists() or len(calls.read_bytes().splitlines()) < after:
+            assert run.poll() is None, f"the run ended before call {after}: nothing is proven"
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    finally:
+        if run.poll() is None:
+            kill(run)
+    # Every file with a record's or a claim's name is whole.
+    for path in [*lab.records_folder("win1").glob("event-*.json"), *lab.records_folder("win1").glob("claim-*.json")]:
+        json.loads(path.read_text())
+    lab.respond(respond_wait=True)
+    check_end(lab)
+    assert not list(lab.records_folder("win1").glob("claim-*"))
