@@ -1,0 +1,24 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.errors import AnsibleFilterError
+from ansible.plugins.loader import module_loader
+
+
+def module_installed(name: t.Any) -> bool:
+    if not isinstance(name, str) or name.count(".") < 2:
+        raise AnsibleFilterError(f"maintenance.azure.module_installed takes a module's full name, such as ansible.windows.win_stat, not {name!r}")
+    # Without a suffix the loader finds modules in Python and in PowerShell alike.
+    return bool(module_loader.find_plugin_with_context(name).resolved)
+
+
+class TestModule:
+    """Says whether the controller has a module, before tasks that need it are read: to core, a missing one ends the whole run."""
+
+    def tests(self) -> dict[str, t.Callable[..., bool]]:
+        return {"module_installed": module_installed}
