@@ -11,8 +11,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fleet import Fleet  # noqa: E402
+from windows import WindowsFleet  # noqa: E402
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Fleet:
     return Fleet(tmp_path)
+
+
+@pytest.fixture
+def windows_fleet(tmp_path: Path) -> WindowsFleet:
+    return WindowsFleet(tmp_path)
