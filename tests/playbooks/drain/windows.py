@@ -83,6 +83,5 @@ class WindowsFleet(Fleet):
         added = {
             "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([tree, str(WINDOWS / "collections")]),
             "ANSIBLE_CONNECTION_PLUGINS": str(WINDOWS / "connection_plugins"),
-            "ANSIBLE_SHELL_PLUGINS": str(WINDOWS / "shell_plugins"),
         }
         return super()._look(act, names, {**more, "env": {**more.get("env", {}), **added}})

@@ -62,5 +62,5 @@ def described(machine, name, service):
         "triggers": [],
         "username": "NT AUTHORITY\\SYSTEM",
         "wait_hint_ms": 0,
-        "win32_exit_code": 0,
+        "win32_exit_code": service.get("exit_code", 0),
     }

@@ -23,6 +23,7 @@ import subprocess
 from ansible_collections.ansible.windows.plugins.module_utils.cmd_line import Cmd
 from ansible_collections.ansible.windows.plugins.module_utils.machine import HOME_VARIABLE, Refused
 from ansible_collections.ansible.windows.plugins.module_utils.playing import begin, told
+from ansible_collections.ansible.windows.plugins.module_utils.sc import sc
 
 ARGUMENTS = {
     "_raw_params": {"type": "str"},
@@ -66,6 +67,8 @@ def run(machine, options, result):
         name = re.sub(r"\.exe$", "", program.rsplit("\\", 1)[-1].lower())
         if name == "eventcreate":
             return eventcreate(machine, arguments)
+        if name == "sc":
+            return sc(machine, arguments)
         path = os.path.join(machine.home, "programs", name)
         if not os.path.exists(path):
             raise FileNotFoundError(program)
