@@ -44,6 +44,8 @@ class WindowsHost(Host):
 
 
 class WindowsFleet(Fleet):
+    without_iis = False
+
     def add(self, name: str, methods: Any, **variables: Any) -> WindowsHost:  # type: ignore[override]
         host = WindowsHost(self.folder, name, methods, **variables)
         self.hosts[name] = host
@@ -52,4 +54,15 @@ class WindowsFleet(Fleet):
     def _look(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> Any:
         tree = os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(self.folder / "tree")
         added = stand_in_paths({"ANSIBLE_COLLECTIONS_PATH": tree})
+        if self.without_iis:
+            added["ANSIBLE_COLLECTIONS_PATH"] = os.pathsep.join([str(self._only_windows()), tree])
         return super()._look(act, names, {**more, "env": {**more.get("env", {}), **added}})
+
+    def _only_windows(self) -> Path:
+        """A path of collections with ansible.windows and not microsoft.iis."""
+        folder = self.folder / "only_windows"
+        (folder / "ansible_collections").mkdir(parents=True, exist_ok=True)
+        link = folder / "ansible_collections" / "ansible"
+        if not link.exists():
+            link.symlink_to(STAND_INS / "collections" / "ansible_collections" / "ansible")
+        return folder
