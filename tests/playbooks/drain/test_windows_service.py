@@ -18,7 +18,8 @@ def test_service(windows_fleet: WindowsFleet) -> None:
     )
     windows_fleet.drain()
     assert host.state == "draining" and host.result["error"] == "still running: Held", host.result
-    assert [host.windows.service_state(name) for name in ("Front", "Back", "Idle", "Held", "Other")] == ["stopped", "stopped", "stopped", "stop_pending", "started"]
+    states = {name: host.windows.service_state(name) for name in ("Front", "Back", "Idle", "Held", "Other")}
+    assert states == {"Front": "stopped", "Back": "stopped", "Idle": "stopped", "Held": "stop_pending", "Other": "started"}
     assert host.method(0)["before"] == {"Front": "started", "back": "started", "Idle": "stopped", "Held": "started"}
 
     host.services(Held={"state": "stopped", "slow": True})
