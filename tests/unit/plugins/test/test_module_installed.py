@@ -1,0 +1,34 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the test plugin makes of the loader's answer; whole runs with and without a collection are in tests/playbooks/drain/test_windows_iis.py."""
+
+from __future__ import annotations
+
+import types
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.test import module_installed as plugin
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_it_says_what_the_loader_says(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+    asked = []
+
+    def find(name: str) -> types.SimpleNamespace:
+        asked.append(name)
+        return types.SimpleNamespace(resolved=there)
+
+    monkeypatch.setattr(plugin.module_loader, "find_plugin_with_context", find)
+    assert plugin.TestModule().tests()["module_installed"]("microsoft.iis.website") is there
+    assert asked == ["microsoft.iis.website"]
+
+
+@pytest.mark.parametrize("name", ["win_stat", "", None, 7])
+def test_what_is_no_full_name_is_an_error(name: t.Any) -> None:
+    with pytest.raises(AnsibleFilterError, match="full name"):
+        plugin.module_installed(name)
