@@ -21,7 +21,11 @@ EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yml"))
 GUIDE = (ROOT / "docs" / "docsite" / "rst" / "windows_guide.rst").read_text()
 CONNECTIONS = {"windows-winrm.yml": "winrm", "windows-psrp.yml": "psrp", "windows-ssh.yml": "ssh"}
 # Where the roles and the playbooks ask what a host is, before anybody has looked at it.
-ASKED = ("roles/drain/defaults/main.yml", "drain_system"), ("roles/recover/defaults/main.yml", "recover_system"), ("roles/respond/vars/main.yml", "__respond_system")
+ASKED = (
+    ("roles/drain/defaults/main.yml", "drain_system"),
+    ("roles/recover/defaults/main.yml", "recover_system"),
+    ("roles/respond/vars/main.yml", "__respond_system"),
+)
 
 
 def hosts_of(path: pathlib.Path) -> dict[str, dict[str, t.Any]]:

@@ -142,7 +142,8 @@ def test_an_older_api_version_is_found_out_as_always() -> None:
 def test_an_error_lists_every_place_and_what_to_do() -> None:
     world = World([("one", None, "not set"), ("two", "1.1.1.1"), ("three", "1.1.1.1"), ("four", None, "broken.")], {"http://1.1.1.1": (404, "no")})
     text = fails(world)
-    assert text.startswith("No endpoint of Scheduled Events was found (endpoint: discover). Looked at: (1) one: not set. (2) two: 1.1.1.1, but GET http://1.1.1.1/")
+    beginning = "No endpoint of Scheduled Events was found (endpoint: discover). Looked at: "
+    assert text.startswith(f"{beginning}(1) one: not set. (2) two: 1.1.1.1, but GET http://1.1.1.1/")
     for words in ("status 404", "(3) two: 1.1.1.1, but nobody is there. ", "(4) three: 1.1.1.1 as well. ", "(5) four: broken. ", "What to do: Ask somebody."):
         assert words in text
 

@@ -51,7 +51,8 @@ def look(machine, path, options):
     if not is_directory:
         found["extension"] = os.path.splitext(path)[1]
     if options["get_size"]:
-        found["size"] = sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(path) for name in names) if is_directory else status.st_size
+        inside = [os.path.getsize(os.path.join(at, name)) for at, _folders, names in os.walk(path) for name in names]
+        found["size"] = sum(inside) if is_directory else status.st_size
     if options["get_checksum"] and not is_directory:
         with open(path, "rb") as source:
             found["checksum"] = hashlib.new(options["checksum_algorithm"], source.read()).hexdigest()
