@@ -18,6 +18,8 @@ options:
         looks at the environment variable E(SCHEDULEDEVENTSIP) and the line that sets it in C(/etc/profile), at the leases of
         dhclient, systemd-networkd, NetworkManager and cloud-init, then at the answer to one DHCP request for option 245, which
         takes root and at most 10 seconds, and last at V(http://169.254.169.254).
+      - On Windows V(discover) looks at the system variable E(SCHEDULEDEVENTSIP), at the registry value C(ScheduledEventsIp) in
+        C(HKLM\Software\ScheduledEvents), and last at V(http://169.254.169.254). No DHCP request is sent there.
       - The first address that answers with a document of Scheduled Events is used. RV(endpoint) and
         RV(endpoint_source) in the result say which one, and where it was found.
       - The DHCP request is sent in check mode as well. It asks, and changes nothing on the VM.
