@@ -22,8 +22,12 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".build" / "ansible-package"
 COLLECTIONS = ("ansible.windows", "community.windows", "microsoft.iis")
-# The first that was made for ansible-core 2.18, and whatever is the newest when it is downloaded (once; "make clean" forgets it).
-RELEASES = {"oldest": "ansible==11.0.0", "newest": "ansible"}
+# The first that was made for ansible-core 2.18 (the first of those that had it, for a collection that came later), and whatever is the
+# newest when it is downloaded (once; "make clean" forgets it).
+RELEASES: dict[str, dict[str, tuple[str, ...]]] = {
+    "oldest": {"ansible==11.0.0": ("ansible.windows", "community.windows"), "ansible==11.5.0": ("microsoft.iis",)},
+    "newest": {"ansible": COLLECTIONS},
+}
 # Not a part of the package; nothing that stands there is an option.
 FOREIGN_FRAGMENTS = ("action_common_attributes", "ansible.builtin.action_common_attributes")
 
@@ -39,19 +43,20 @@ def release(which: str) -> Release:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / ".complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            _download(RELEASES[which], folder)
+            for requirement, collections in RELEASES[which].items():
+                _download(requirement, collections, folder)
             (folder / ".complete").touch()
     return Release(folder)
 
 
-def _download(requirement: str, folder: pathlib.Path) -> None:
+def _download(requirement: str, collections: tuple[str, ...], folder: pathlib.Path) -> None:
     wheels = folder / "wheels"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
     done = subprocess.run([*command, requirement], capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         raise AssertionError(f"pip cannot download {requirement}:\n{done.stderr[-2000:]}")
     (wheel,) = wheels.glob("*.whl")
-    folders = tuple(f"ansible_collections/{name.replace('.', '/')}/" for name in COLLECTIONS)
+    folders = tuple(f"ansible_collections/{name.replace('.', '/')}/" for name in collections)
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             inside = name.removeprefix(next((known for known in folders if name.startswith(known)), name))

@@ -14,7 +14,7 @@ import time
 import typing as t
 
 STAND_INS = pathlib.Path(__file__).resolve().parent / "windows"
-COLLECTION = STAND_INS / "collections" / "ansible_collections" / "ansible" / "windows"
+COLLECTIONS = STAND_INS / "collections" / "ansible_collections"
 
 
 def stand_in_paths(environment: t.Mapping[str, str]) -> dict[str, str]:

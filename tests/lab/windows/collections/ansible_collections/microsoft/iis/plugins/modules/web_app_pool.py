@@ -18,7 +18,7 @@ STATES = {"started": "Started", "stopped": "Stopped"}
 
 
 def main():
-    module, machine = begin({"name": {"type": "str", "required": True}, "state": {"type": "str", "choices": ["started", "stopped"]}})
+    module, machine = begin({"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": ["started", "stopped"]}})
     world, name, wanted = read(machine), module.params["name"], STATES[module.params["state"]]
     # The real one makes a pool that is not there.
     changed = world["pools"].get(name) != wanted
