@@ -54,7 +54,7 @@ def from_source(source: str, where: str) -> list[Use]:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             place = f"{where}:{node.lineno}"
-            if node.func.attr == "call" and _is_calls(node.func.value):
+            if node.func.attr == "call" and (_is_calls(node.func.value) or str(_value(node.args[0])).startswith("win_")):
                 found.append(Use(place, f"ansible.windows.{_text(node.args[0], place)}", _keywords(node.keywords, function, place)))
             elif node.func.attr == "_execute_module" and where != WRAPPER:
                 given = {keyword.arg: keyword.value for keyword in node.keywords}
