@@ -18,6 +18,7 @@ WRONG = {
     "no dictionary": (["service"], "entry 1: method must be service, probe_file, haproxy, command, tasks, none."),
     "unknown": ([{"method": "none"}, {"method": "services"}], "entry 2 (services): method must be service, probe_file, haproxy, command, tasks, none"),
     "outside": ([{"method": "../../../etc"}], "method must be service"),
+    "of Windows": ([{"method": "iis", "sites": ["Shop"]}], "entry 1 (iis): method must be service, probe_file, haproxy, command, tasks, none."),
     "option of none": ([{"method": "none", "names": ["a"]}], "there is no option names. Options: none."),
     "lacking": ([{"method": "command", "begin": "true", "undo": "true"}], "check is missing: the command line"),
     "extra": ([{"method": "service", "names": ["a.service"], "name": "a"}], "there is no option name. Options: names."),

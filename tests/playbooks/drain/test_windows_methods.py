@@ -123,10 +123,20 @@ def test_command_tasks_and_none(windows_fleet: WindowsFleet, tmp_path: Path) -> 
     assert all("_raw_params" not in call or "cmd.exe" in call["_raw_params"] for call in words.windows.calls("win_command"))
 
 
-def test_what_linux_has_is_no_method_here_and_the_other_way_round(windows_fleet: WindowsFleet) -> None:
-    windows = windows_fleet.add("windows", [{"method": "pacemaker"}])
-    quoted = windows_fleet.add("quoted", [{"method": "probe_file", "path": 'C:\\a" & del "C:\\b'}])
+WRONG = {
+    "unknown": ({"method": "pacemaker"}, "method must be service, probe_file, haproxy, command, tasks, none, iis, wsfc"),
+    "quoted": ({"method": "probe_file", "path": 'C:\\a" & del "C:\\b'}, "holds a double quote"),
+    "no-sites": ({"method": "iis", "sites": []}, "sites is wrong: []"),
+    "no-mapping": ({"method": "wsfc", "replicas": ["sql2"]}, "replicas is wrong: ['sql2']"),
+    "no-choice": ({"method": "wsfc", "failback": "later"}, "failback is wrong: later"),
+    "no-option": ({"method": "wsfc", "nodes": ["a"]}, "there is no option nodes. Options: node, failback"),
+}
+
+
+def test_settings_that_cannot_be_right(windows_fleet: WindowsFleet) -> None:
+    hosts = {name: windows_fleet.add(name, [method]) for name, (method, _words) in WRONG.items()}
     windows_fleet.drain()
-    assert "method must be service, probe_file, haproxy, command, tasks, none, iis, wsfc" in windows.result["error"], windows.result
-    assert quoted.state == "failed" and "holds a double quote" in quoted.result["error"], quoted.result
-    assert json.dumps(quoted.windows.calls("win_command")).count("move") == 0
+    assert {name: host.state for name, host in hosts.items()} == dict.fromkeys(WRONG, "failed")
+    assert [name for name, (_method, words) in WRONG.items() if words not in hosts[name].result["error"]] == [], [host.result for host in hosts.values()]
+    assert "& del" not in json.dumps(hosts["quoted"].windows.calls("win_command"))
+    assert not any(host.windows.calls("win_powershell") for host in hosts.values())
