@@ -17,7 +17,7 @@ from ansible_collections.maintenance.azure.tests.contract import table
 from ansible_collections.maintenance.azure.tests.contract.compare import differences
 from ansible_collections.maintenance.azure.tests.contract.endpoint import PAYLOADS
 from ansible_collections.maintenance.azure.tests.contract.stage import Case, Played, Stage, load
-from ansible_collections.maintenance.azure.tests.contract.wanted import expected, keep
+from ansible_collections.maintenance.azure.tests.contract.wanted import FOLDER, expected, keep
 from ansible_collections.maintenance.azure.tests.contract.ways import Linux, Way, Windows
 
 CASES = load()
@@ -66,6 +66,11 @@ def test_case(case: Case, tmp_path: pathlib.Path, request: pytest.FixtureRequest
 def test_names_are_unique() -> None:
     names = [case.id for case in CASES]
     assert len(set(names)) == len(names)
+
+
+def test_what_is_expected_is_expected_of_a_case() -> None:
+    wanted = {f"{path.stem}: {name}" for path in FOLDER.glob("*.json") for name in json.loads(path.read_text(encoding="utf-8"))}
+    assert wanted == {case.id for case in CASES}
 
 
 def test_every_module_is_tried_with_and_without_check_mode() -> None:
