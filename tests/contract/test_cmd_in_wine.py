@@ -241,7 +241,7 @@ def test_a_file_that_is_read_is_not_renamed(wine: InWine, stand_in: InStandIn) -
 
 
 def test_a_file_in_the_place_of_the_directory(stand_in: InStandIn) -> None:
-    for command, code in ((line("MAKE", rights=files.RIGHTS), 1), (line("LOAD", largest=99), 2)):
+    for command, code in ((line("MAKE", rights=files.RIGHTS), 1), (line("LOAD", largest=99), 4)):
         stand_in.fill(None)
         stand_in.records.write_bytes(ONE)
         assert (stand_in.run(command)[0], stand_in.held()) == (code, "a file")

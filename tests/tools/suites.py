@@ -13,7 +13,7 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / ".build" / "tree"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
-EXPECTED_FOLDERS = ("unit", "model", "scenarios", "playbooks", "crash")
+EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
 OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "benchmark", "tools", "sanity", "requirements", "output")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")

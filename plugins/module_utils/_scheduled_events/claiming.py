@@ -64,11 +64,16 @@ def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str,
     claims.make(
         claim["run"],
         options["event_id"],
-        claim.get("seconds") or 180.0,
+        _seconds(claim),
         claim.get("kind") or "events",
         claim.get("who") or "",
         claim.get("groups") or {},
     )
+
+
+def _seconds(claim: t.Mapping[str, t.Any]) -> t.Any:
+    """What was given, 0 too: that is refused by name, and not taken for the default."""
+    return 180.0 if claim.get("seconds") is None else claim["seconds"]
 
 
 def _remove(claims: Claims, options: t.Mapping[str, t.Any]) -> None:
@@ -85,7 +90,7 @@ class UnderClaim:
         self._event_id = event_id
         if self._claim is not None:
             checked_run(self._claim.get("run"))
-            self._seconds = checked_seconds(self._claim.get("seconds") or 180.0)
+            self._seconds = checked_seconds(_seconds(self._claim))
 
     def begin(self, check_mode: bool) -> None:
         """Renew the claim; ClaimLost when it is gone."""

@@ -75,7 +75,7 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
     try:
         connection, path = _connection(url, timeout, validate_certs)
     except ValueError as error:
-        return None, f"the health check's URL {url} cannot be used: {error}"
+        return url_is_useless(url, error)
     try:
         status = _status(connection, path, timeout)
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -85,18 +85,31 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
     return 200 <= status < 400, f"{url} answers with status {status}"
 
 
-def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.client.HTTPConnection, str]:
+def split_url(url: str) -> urllib.parse.SplitResult:
+    """The parts of a URL that can be asked; ValueError says what is wrong with it. Its port is looked at too."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it does not begin with http://HOST or https://HOST")
+    _port = parts.port
+    return parts
+
+
+def url_is_useless(url: str, error: ValueError) -> Answer:
+    """What is said of a URL that cannot be asked, whoever would have asked."""
+    return None, f"the health check's URL {url} cannot be used: {error}"
+
+
+def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.client.HTTPConnection, str]:
+    parts = split_url(url)
+    host = str(parts.hostname)
     path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
     if parts.scheme == "http":
-        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout), path
+        return http.client.HTTPConnection(host, parts.port, timeout=timeout), path
     context = ssl.create_default_context()
     if not validate_certs:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context), path
+    return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context), path
 
 
 def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -> int:

@@ -36,7 +36,7 @@ WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RI
 
 # The names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
 LOAD = (
-    '(if not exist "{where}\\" exit 2)&(cd /d "{where}" 2>nul||exit 4)&echo =list&dir /b /a-d 2>nul&'
+    '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =list&dir /b /a-d 2>nul&'
     '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&echo.))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
 )
 MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import KINDS, Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import KINDS, Answer, split_url, url_is_useless
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds, utc_text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said, whole_seconds
 
@@ -81,6 +81,10 @@ class WindowsHost:
         return True, f"{where} accepts connections"
 
     def _url(self, url: str, timeout: float, validate_certs: bool) -> Answer:
+        try:
+            split_url(url)
+        except ValueError as error:
+            return url_is_useless(url, error)
         answer = self._calls.call(
             "win_uri", url=url, method="GET", use_proxy=False, follow_redirects="none", validate_certs=validate_certs, timeout=whole_seconds(timeout)
         )

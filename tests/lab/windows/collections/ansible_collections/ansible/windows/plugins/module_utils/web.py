@@ -58,7 +58,8 @@ def exchange(url, method, headers, body, timeout, validate_certs, proxy):
             if connection.sock is not None:
                 connection.sock.settimeout(READ_SECONDS)
             return Response(url, answer, method, answer.read())
-        except (OSError, http.client.HTTPException) as error:
+        # Python cannot even try to read some of the lengths that an answer may announce.
+        except (OSError, OverflowError, MemoryError, http.client.HTTPException) as error:
             raise HalfAnswer("The connection was closed unexpectedly: %s" % error, Response(url, answer, method, b"")) from error
     finally:
         connection.close()

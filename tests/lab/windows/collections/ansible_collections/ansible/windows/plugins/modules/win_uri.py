@@ -96,8 +96,10 @@ def main():
         result["content"] = answer.content.decode("utf-8", "replace")
         if any(kind in result["content_type"] for kind in JSON_KINDS):
             try:
-                result["json"] = json.loads(result["content"])
-            except ValueError:
+                # Half a character, which JSON can name, is none in what PowerShell prints.
+                text = json.dumps(json.loads(result["content"]), ensure_ascii=False)
+                result["json"] = json.loads(text.encode("utf-8", "replace").decode("utf-8"))
+            except (ValueError, RecursionError):
                 pass
     if answer.status not in options["status_code"]:
         allowed = " ".join(str(code) for code in options["status_code"])
