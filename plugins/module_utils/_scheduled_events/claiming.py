@@ -39,7 +39,7 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
     run, event_id = checked_run(claim.get("run")), options.get("event_id")
     before = claims.own(run)
     if check_mode:
-        after = [name for name in before if options["state"] != "released"]
+        after = _predicted(claims, options, claim, before)
     elif options["state"] == "released":
         _remove(claims, options)
         # Without an event all claims of the run; an empty one says that only what has expired is to go.
@@ -56,6 +56,16 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
         "claims": after,
         "diff": {"before": {"claims": before}, "after": {"claims": after}} if before != after else {"before": {}, "after": {}},
     }
+
+
+def _predicted(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
+    """The run's own claims as they would be."""
+    event_id: str | None = options.get("event_id")
+    replaced = [] if event_id is not None and not event_id.strip() else claims.own(claim["run"], event_id)
+    left = [name for name in before if name not in replaced]
+    if options["state"] == "released" or event_id is None:
+        return left
+    return [*left, claims.name_of(claim["run"], event_id, _seconds(claim))]
 
 
 def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> None:

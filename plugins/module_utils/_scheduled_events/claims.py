@@ -87,7 +87,7 @@ class Claims:
         except ClaimLost:
             pass  # there is none yet
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
-        name = claim_name(run, event_id, self._limit(seconds))
+        name = self.name_of(run, event_id, seconds)
         content = encode_claim(event_id, kind, who, groups or {}, self.host.now())
         try:
             self.files.make()
@@ -103,10 +103,13 @@ class Claims:
             )
         return name
 
+    def name_of(self, run: str, event_id: str, seconds: float) -> str:
+        """The name of a claim that is made or renewed now."""
+        return claim_name(run, event_id, self._limit(seconds))
+
     def renew(self, run: str, event_id: str, seconds: float) -> str:
         """Give the run's own claim a new time limit, counted from now. ClaimLost when it is gone."""
-        limit = self._limit(seconds)
-        new = claim_name(run, event_id, limit)
+        new = self.name_of(run, event_id, seconds)
         own = self.own(run, event_id)
         if not own:
             raise ClaimLost(run, event_id, self.files.where)

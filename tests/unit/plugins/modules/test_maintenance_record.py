@@ -171,3 +171,18 @@ def test_the_documentation_shows_a_true_record(record):
     assert set(sample) == set(result["record"])
     assert set(sample["event"]) == set(result["record"]["event"])
     assert set(sample["methods"][0]) == set(result["record"]["methods"][0])
+
+
+def test_check_mode_says_what_claims_there_would_be(record):
+    claim = {"run": "run1", "seconds": 60}
+    said = record(check=True, state="claimed", event_id="ABC-1", claim=claim)
+    assert said["changed"] and len(said["claims"]) == 1
+    assert record(state="released", claim=claim)["changed"] is False, "check mode has made it"
+    made = record(state="claimed", event_id="ABC-1", claim=claim)["claims"]
+    other = record(state="claimed", event_id="ABC-2", claim=claim)["claims"]
+    assert record(check=True, state="released", event_id="ABC-1", claim=claim)["claims"] == [name for name in other if name not in made]
+    assert record(check=True, state="released", event_id=" ", claim=claim)["changed"] is False
+    renewed = record(check=True, state="claimed", event_id="ABC-2", claim=claim)["claims"]
+    assert len(renewed) == 2 and made[0] in renewed
+    assert record(check=True, state="released", claim=claim)["claims"] == []
+    assert record(state="released", claim=claim)["diff"]["before"]["claims"] == other
