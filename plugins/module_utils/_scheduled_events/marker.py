@@ -44,12 +44,13 @@ class Asked(t.NamedTuple):
 
 def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
     """Call it after an answer: a request without one may not have enabled anything."""
-    now = {"at": host.now(), "boot_id": host.boot_id(), "uptime": host.uptime_seconds()}
+    boot_id = host.boot_id()
+    now = {"at": host.now(), "boot_id": boot_id, "uptime": host.uptime_seconds()}
     try:
         marker = _read(files)
     except OSError as error:
         return Asked(None, True, [f"{NAME} in {files.where} cannot be read: {error}."])
-    now["boot_id"] = _steady(marker, now["boot_id"])
+    now["boot_id"] = _steady(marker, boot_id)
     new = _next(marker, now)
     problems: list[str] = []
     if write and _is_due(marker, new, now):
