@@ -16,6 +16,7 @@ import os
 import pathlib
 import sys
 import threading
+import time
 import typing as t
 
 import pytest
@@ -216,21 +217,24 @@ def test_each_command_does_the_same_in_wine(name: str, wine: InWine, stand_in: I
 
 def test_a_file_that_is_read_is_not_renamed(wine: InWine, stand_in: InStandIn) -> None:
     """Windows lets nobody rename a file while it is open elsewhere. Nothing is changed then, and it can be tried again."""
-    wine.fill({"busy.json": ONE * 5000, "other.json": TWO})
-    reader = wine.wine.start(wine.wine.batch("read.bat", [f'@type "{WHERE}\\busy.json"'] * 1000))
-    refused = 0
-    for _try in range(100):
-        code, _output, _errors = wine.run(f'ren "{WHERE}\\busy.json" "new.json"')
-        if code == 0:
-            assert wine.run(f'ren "{WHERE}\\new.json" "busy.json"')[0] in (0, 1)
-            (wine.records / "new.json").exists() and os.rename(wine.records / "new.json", wine.records / "busy.json")
-        refused += code
-        assert wine.held() == {"busy.json": ONE * 5000, "other.json": TWO}
-        if refused or reader.process.poll() is not None:
-            break
-    reader.process.kill()
-    reader.finish(30)
-    assert refused, "nothing was refused while it was read 1000 times"
+    busy = {"busy.json": ONE, "other.json": TWO}
+    held, go = (wine.drive / "windows" / name for name in ("held", "go"))
+    wine.fill(busy)
+    # A process that has it as its input, until it is told to end.
+    hold = ["@echo held>C:\\windows\\held", ":again", '@if exist "C:\\windows\\go" exit 0', "@goto again"]
+    reader = wine.wine.start(wine.wine.batch("read.bat", [f'@cmd.exe /d /c {wine.wine.batch("hold.bat", hold)} <"{WHERE}\\busy.json"']))
+    try:
+        while not held.exists():
+            assert reader.process.poll() is None, "the reader has ended"
+            time.sleep(0.05)
+        assert wine.run(f'ren "{WHERE}\\busy.json" "new.json"')[0] == 1
+        wine.run(f'move /y "{WHERE}\\other.json" "{WHERE}\\busy.json"')
+        wine.run(f'del /f /q "{WHERE}\\busy.json"')
+        assert wine.held() == busy
+    finally:
+        go.touch()
+        reader.finish(60)
+    assert wine.run(f'ren "{WHERE}\\busy.json" "new.json"')[0] == 0
     stand_in.fill({"busy.json": ONE, "other.json": TWO})
     with (stand_in.records / "busy.json").open("rb") as open_file:
         fcntl.flock(open_file, fcntl.LOCK_SH)

@@ -24,7 +24,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Identity,
     read_identity,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import boot_id_of, note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import Mirrors
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH, Records
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import select
@@ -66,7 +66,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "events": [_shown(event, bool(options.get("include_raw"))) for event in events],
         "identity": identity,
         "system": host.system,
-        "boot_id": host.boot_id(),
+        "boot_id": boot_id_of(files, host),
         "uptime_seconds": host.uptime_seconds(),
         "now": now,
         "enabled_at": asked.enabled_at,

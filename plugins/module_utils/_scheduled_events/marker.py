@@ -28,6 +28,8 @@ SILENCE_SECONDS = 86400.0
 WRITE_EVERY = 60.0
 ENABLING_SECONDS = 300.0
 LONGEST_UPTIME = 1e10
+# Windows names a boot by its time, which it calculates anew each time: the same boot may be a second earlier or later. No two boots are so near.
+SAME_BOOT_SECONDS = 5.0
 
 Marker = t.Dict[str, t.Any]
 
@@ -42,11 +44,13 @@ class Asked(t.NamedTuple):
 
 def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
     """Call it after an answer: a request without one may not have enabled anything."""
-    now = {"at": host.now(), "boot_id": host.boot_id(), "uptime": host.uptime_seconds()}
+    boot_id = host.boot_id()
+    now = {"at": host.now(), "boot_id": boot_id, "uptime": host.uptime_seconds()}
     try:
         marker = _read(files)
     except OSError as error:
         return Asked(None, True, [f"{NAME} in {files.where} cannot be read: {error}."])
+    now["boot_id"] = _steady(marker, boot_id)
     new = _next(marker, now)
     problems: list[str] = []
     if write and _is_due(marker, new, now):
@@ -58,6 +62,28 @@ def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
                 return Asked(None, True, problems)
     since = _seconds_since(new["enabled"], now)
     return Asked(new["enabled"]["at"], since < ENABLING_SECONDS, problems)
+
+
+def boot_id_of(files: Files, host: Host) -> str | None:
+    """The name of the present boot, in the words in which it was noted first."""
+    boot_id = host.boot_id()
+    if utc_seconds(_moment(boot_id)) is None:
+        return boot_id
+    try:
+        return _steady(_read(files), boot_id)
+    except OSError:
+        return boot_id
+
+
+def _steady(marker: Marker | None, boot_id: str | None) -> str | None:
+    noted = marker["asked"].get("boot_id") if marker else None
+    apart = seconds_between(_moment(noted), _moment(boot_id))
+    return noted if apart is not None and abs(apart) <= SAME_BOOT_SECONDS else boot_id
+
+
+def _moment(boot_id: t.Any) -> t.Any:
+    """As Windows writes it: "2026-11-22 04:43:00Z"."""
+    return boot_id.replace(" ", "T") if isinstance(boot_id, str) else None
 
 
 def _read(files: Files) -> Marker | None:

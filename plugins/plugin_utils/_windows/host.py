@@ -37,7 +37,8 @@ class WindowsHost:
         return utc_text(seconds + time.monotonic() - self._asked)
 
     def boot_id(self) -> str | None:
-        # Windows has no name for a boot. Its time is one, as long as nobody sets the clock; then the drain is checked once more than needed.
+        # Windows has no name for a boot. Its time is one, give or take a second (see marker.py), as long as nobody sets the clock; then the
+        # drain is checked once more than needed.
         return self._boot_id or str(self._read().get("ansible_lastboot") or "") or None
 
     def uptime_seconds(self) -> float | None:

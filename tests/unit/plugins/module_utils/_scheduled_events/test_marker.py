@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import boot_id_of, note_asked
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     START,
     FakeHost,
@@ -146,3 +146,26 @@ def test_any_marker_gives_an_answer(tmp_path_factory, marker):
         json.dump(marker, stream)
     asked = note_asked(files, FakeHost())
     assert asked.enabled_at and asked.problems == []
+
+
+@pytest.mark.parametrize(
+    ("noted", "found", "kept"),
+    [
+        ("2026-11-22 04:43:00Z", "2026-11-22 04:43:01Z", True),
+        ("2026-11-22 04:43:00Z", "2026-11-22 04:42:59Z", True),
+        ("2026-11-22 04:43:00Z", "2026-11-22 04:43:05Z", True),
+        ("2026-11-22 04:43:00Z", "2026-11-22 04:43:06Z", False),
+        ("2026-11-22 04:43:00Z", "2026-11-21 04:43:00Z", False),
+        ("boot-1", "boot-2", False),
+        ("2026-11-22 04:43:00Z", "boot-2", False),
+        (None, "2026-11-22 04:43:00Z", False),
+    ],
+)
+def test_windows_tells_the_time_of_a_boot_a_second_earlier_or_later(files, host, noted, found, kept):
+    host.boot = noted
+    note_asked(files, host)
+    host.boot = found
+    assert boot_id_of(files, host) == (noted if kept else found)
+    host.pass_time(3600)
+    note_asked(files, host)
+    assert content(files)["asked"]["boot_id"] == (noted if kept else found)
