@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import typing as t
 
 import pytest
@@ -19,11 +20,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files, LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY, RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import check_directory
-from ansible_collections.maintenance.azure.tests.contract.windows_files import Killed, folder, windows_files
+from ansible_collections.maintenance.azure.tests.contract.windows_files import Killed, PlayedCalls, folder, windows_files
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, FakeHost
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.test_records_crash import begin, drain, finish, prune
 
@@ -150,6 +151,25 @@ def test_a_look_reads_the_folder_once(tmp_path: pathlib.Path) -> None:
     Claims(files, FakeHost()).read_all()
     assert len(Records(files, FakeHost()).read_all().records) == 1
     assert len(files._calls.lines) == 1  # type: ignore[attr-defined]
+
+
+def test_a_record_that_cannot_be_read_at_this_moment_is_not_taken_for_a_broken_one(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(Records(windows_files(tmp_path), FakeHost()))
+    kept = [path.name for path in folder(tmp_path).iterdir()]
+    whole = PlayedCalls.command
+
+    def without_content(self: PlayedCalls, line: str) -> tuple[int, str, str]:
+        code, output, errors = whole(self, line)
+        return code, re.sub(r"(=file [^\r\n]*\r\n).*?=read\r\n", r"\1", output, flags=re.DOTALL), errors
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PlayedCalls, "command", without_content)
+        reading = Records(windows_files(tmp_path), FakeHost()).read_all()
+        assert (reading.records, reading.readable) == ([], False)
+        with pytest.raises(RecordsError):
+            drain(Records(windows_files(tmp_path), FakeHost()))
+    assert [path.name for path in folder(tmp_path).iterdir()] == kept, "nothing was set aside"
+    assert _phase(tmp_path) == "noticed"
 
 
 def test_leftovers_of_the_killed_are_swept_after_a_day(tmp_path: pathlib.Path) -> None:

@@ -20,7 +20,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls i
 
 # A record has a few kilobytes. What is longer is not read, because all of it goes through the session.
 LARGEST_FILE = 1024 * 1024
-# "The file is older than a day" is all that cmd can be asked in every language of Windows.
+# That a file was changed before yesterday is all that cmd can be asked in every language of Windows. It goes by dates: with one day less,
+# a file of 23:59 would be old at midnight.
 DAYS_OLD = 2 * 86400.0
 DIRECTORY = re.compile(r"(?:%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:)(?:\\[^\\/:*?\"<>|%\x00-\x1f]+)+")
 PLAIN = re.compile(r"[A-Za-z0-9._-]+")
@@ -37,7 +38,7 @@ WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RI
 # The names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
 LOAD = (
     '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =list&dir /b /a-d 2>nul&'
-    '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&echo.))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
+    '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
 )
 MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'
 STORE = '(if not exist "{where}\\" exit 2)&(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
@@ -45,7 +46,7 @@ TAKE = 'ren "{where}\\{name}" "{new}" 2>nul&&exit 0&(if not exist "{where}\\{nam
 REPLACE = 'move /y "{where}\\{name}" "{where}\\{new}" >nul 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&exit 1'
 # "del" succeeds without a file. Renaming first lets one of two win, and tells a claim that was renewed meanwhile.
 REMOVE = '(ren "{where}\\{name}" "{new}" 2>nul||((if exist "{where}\\{name}" exit 1)&exit 2))&del /f /q "{where}\\{new}" 2>nul&exit 0'
-OLD = 'forfiles /p "{where}" /m "{name}" /d -1 >nul 2>nul&&exit 0&exit 1'
+OLD = 'forfiles /p "{where}" /m "{name}" /d -2 >nul 2>nul&&exit 0&exit 1'
 
 
 def check_directory(path: str) -> str:
@@ -163,13 +164,17 @@ def _parts(output: str) -> tuple[list[str], dict[str, bytes], list[str]]:
     lists: list[list[str]] = []
     contents: dict[str, list[str]] = {}
     into: list[str] | None = None
+    name = ""
     ended = False
     for line in output.splitlines():
         if line == "=list":
             into = []
             lists.append(into)
         elif line.startswith("=file "):
-            into = contents.setdefault(line[len("=file ") :], [])
+            name, into = line[len("=file ") :], []
+        elif line == "=read":
+            # Only what was read to its end counts; what could not be read must not look like a broken record.
+            contents[name] = into or []
         elif line == "=end":
             ended = True
         elif into is not None and line:

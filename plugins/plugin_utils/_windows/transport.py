@@ -124,5 +124,6 @@ def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:
     body = str(answer.get("content") or "").encode("utf-8", "surrogatepass")
     if len(body) > MAX_ANSWER_BYTES:
         raise too_large(target)
-    found = {name: answer.get(name.replace("-", "_")) for name in READ_HEADERS}
+    # A header becomes a key by its capitals: Retry-After is retry_after, and retry-after is retryafter.
+    found = {name: answer.get(name.replace("-", "_"), answer.get(name.replace("-", ""))) for name in READ_HEADERS}
     return Answer(status, {name: value for name, value in found.items() if isinstance(value, str)}, body)
