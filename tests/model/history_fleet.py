@@ -58,6 +58,8 @@ class Fleet(World):
         self.disturbed: dict[str, float] = dict.fromkeys(self.machines, 0.0)
         # When a VM was drained at its event's deadline, past all claims: as little to be foreseen as a boot.
         self.taken_at: dict[str, float] = dict.fromkeys(self.machines, 0.0)
+        # Events whose record was on a disk that is gone: that they were approved is written nowhere else.
+        self.forgotten: set[str] = set()
         self.present: Controller | None = None
         self.runs = 0
         self.lost_claims = 0
@@ -214,6 +216,7 @@ class Fleet(World):
 
     def lose_records(self, machine: Machine) -> None:
         """The VM was put on new hardware with a new disk: nothing is known of before, and it serves."""
+        self.forgotten.update(machine.records)
         machine.records.clear()
         self.claims[machine.name].clear()
         machine.enabled_at = self.now
@@ -282,7 +285,7 @@ class Fleet(World):
         # What started by itself, and need not be drained by the policy, is hardly out.
         looked = self.present.looked if self.present else self.now
         begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked) < looked]
-        counts = [one for one in self.events if not one.over and (one.approved or one in begun)]
+        counts = [one for one in self.events if not one.over and (one in begun or (one.approved and not self._is_forgotten(one)))]
         hit = {name for one in counts for name in one.resources}
         at_deadline = event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1
         if at_deadline:
@@ -296,6 +299,10 @@ class Fleet(World):
                 self.taken_beyond.append(what)
                 continue
             raise BrokenRule(f"rule 4: {what} puts {', '.join(sorted(out | more))} out\n" + "\n".join(self.log))
+
+    def _is_forgotten(self, event: AzureEvent) -> bool:
+        name = event.event_id.lower()
+        return name in self.forgotten and not any(name in machine.records for machine in self.machines.values())
 
     def _is_out(self, machine: Machine, looked: float) -> bool:
         if machine.serving and machine.stops_at is None:
