@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One event across a Linux and a "Windows" VM (stand-ins, see docs/TESTING.md): drained, approved once, put back; and the run killed.
+"""One event across a Linux and a "Windows" VM (stand-ins, see docs/TESTING.md), and the run killed.
 
-tests/guests/test_mixed.py has the same with a real Linux VM over ssh.
+tests/guests/test_mixed.py has the same with a real Linux VM over ssh, and nobody killed.
 """
 
 from __future__ import annotations
@@ -23,39 +23,26 @@ from ansible_collections.maintenance.azure.tests.fleet.lab.killing import kill
 Make = t.Callable[..., Lab]
 
 VMS = ("web1", "win1")
+TEXT = "{{ 7 * 7 }} %PATH% & 'quoted' \"twice\" <é>"
 # Kills at so many moments, spread over the calls that the Windows VM gets in a run that nobody kills.
-KILLS = int(os.environ.get("WINDOWS_KILLS", "3"))
+KILLS = int(os.environ.get("WINDOWS_KILLS", "2"))
 
 
 def make(make_lab: Make) -> Lab:
     lab = make_lab(list(VMS), 60, windows=["win1"])
-    lab.simulator.event("Redeploy", VMS, notice=36000, started_seconds=240, description="{{ 7 * 7 }} %PATH% & 'quoted' \"twice\" <é>")
+    lab.simulator.event("Redeploy", VMS, notice=36000, started_seconds=240, description=TEXT)
     return lab
 
 
 def check_end(lab: Lab) -> None:
+    # The same event in both records, text and all.
+    (linux,), (windows,) = (lab.records(vm) for vm in VMS)
+    assert linux["event"]["description"] == windows["event"]["description"] == TEXT
     for vm in VMS:
         assert lab.flag(vm).read_text() == "yes\n", f"{vm} is not in rotation again"
         assert lab.phases(vm)[-1] == "recovered"
-    assert {entry["vm"] for entry in lab.simulator.approvals()} <= set(VMS)
-    started = [entry for entry in lab.simulator.log() if entry.get("status") == "Started" or entry.get("to") == "Started"]
-    assert len(started) <= 1
-
-
-def test_drained_on_both_approved_once_recovered_on_both(make_lab: Make) -> None:
-    lab = make(make_lab)
-    lab.respond(respond_wait=True)
-    check_end(lab)
-    for vm in VMS:
-        phases = lab.phases(vm)
-        assert phases.index("draining") < phases.index("drained") < phases.index("recovered")
-    assert len(lab.simulator.approvals()) == 1
-    # The same event in both records, text and all.
-    (linux,), (windows,) = (lab.records(vm) for vm in VMS)
-    assert linux["event"]["description"] == windows["event"]["description"] == "{{ 7 * 7 }} %PATH% & 'quoted' \"twice\" <é>"
-    told = [line["d"] for line in lab.windows["win1"].lines("eventlog.jsonl")]
-    for phase in ("noticed", "drained", "gone", "recovered"):
-        assert any(phase in line for line in told), f"{phase} is not in the event log: {told}"
+    transitions = [entry["transition"] for entry in lab.simulator.log()]
+    assert transitions.count("approved") == transitions.count("started") == 1, transitions
 
 
 def test_check_mode_changes_nothing_on_windows(make_lab: Make) -> None:
