@@ -1,0 +1,94 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lookup scheduled_events: what is coming to the machine that runs Ansible, if that is an Azure VM."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: scheduled_events
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+version_added: 1.3.0
+short_description: The scheduled events of the VM that runs Ansible
+description:
+  - Asks the metadata service of the controller itself, and returns its scheduled events.
+  - An upgrade whose controller is rebooted in the middle is an upgrade that nobody watches. Ask before it begins.
+  - A controller that is no Azure VM, or in a container that cannot reach the address, makes the lookup fail. That is never an empty list.
+notes:
+  - The first request enables Scheduled Events for the VM of the controller, see M(maintenance.azure.scheduled_events_info).
+  - Runs on the controller, whatever host the task is for.
+requirements:
+  - Python package requests on the controller
+options:
+  _terms:
+    description: None are taken.
+  affecting:
+    description:
+      - V(this_vm) takes only events that name the VM of the controller.
+      - V(any) takes every event that it is told of.
+    type: str
+    default: this_vm
+    choices:
+      - any
+      - this_vm
+extends_documentation_fragment:
+  - maintenance.azure.endpoint
+  - maintenance.azure.selection
+seealso:
+  - module: maintenance.azure.scheduled_events_info
+"""
+
+EXAMPLES = r"""
+- name: Go on only where nothing is coming to this controller
+  ansible.builtin.assert:
+    that: query('maintenance.azure.scheduled_events') | length == 0
+    fail_msg: This controller has maintenance of its own coming.
+
+- name: The same, told by a simulator
+  ansible.builtin.debug:
+    msg: "{{ query('maintenance.azure.scheduled_events', endpoint='http://127.0.0.1:8080', event_types=['Reboot', 'Redeploy']) }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: The events, each as RV(maintenance.azure.scheduled_events_info#module:events) has it.
+  type: list
+  elements: dict
+"""
+
+from typing import Any
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+from ansible.utils.display import Display
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import LocalPlaces
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
+
+try:
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import RequestsTransport
+except ImportError as error:
+    MISSING: ImportError | None = error
+else:
+    MISSING = None
+
+NAME = "lookup maintenance.azure.scheduled_events"
+
+
+class LookupModule(LookupBase):
+    """Ansible's entry point."""
+
+    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+        """The events."""
+        self.set_options(var_options=variables, direct=kwargs)
+        if terms:
+            raise AnsibleLookupError(f"{NAME}: takes options only, such as affecting='any', and no terms; given was {terms!r}")
+        if MISSING is not None:
+            raise AnsibleLookupError(f"{NAME}: needs the Python package requests on the controller (pip install requests): {MISSING}") from MISSING
+        way = Way(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
+        try:
+            return list(info(self.get_options(), way)["events"])
+        except Failed as failed:
+            raise AnsibleLookupError(f"{NAME}: {failed}") from failed

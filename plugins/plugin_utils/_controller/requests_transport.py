@@ -1,0 +1,119 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The way to the wire for the controller's own VM, over requests. Everything above it is the modules' own client."""
+
+from __future__ import annotations
+
+import time
+
+import requests
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
+    HEADERS,
+    JSON_HEADERS,
+    MAX_ANSWER_BYTES,
+    Answer,
+    cut_off,
+    local_hint,
+    not_connected,
+    split_endpoint,
+    too_large,
+    too_late,
+)
+
+CHUNK = 65536
+
+
+class RequestsTransport:
+    """One request, one answer: no proxy, no redirect, no retry, no cookie, nothing decoded."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint, host, _port = split_endpoint(endpoint)
+        self.hint = local_hint(self.endpoint, host)
+        self._session = requests.Session()
+        # The environment's proxies, and netrc's passwords, are nobody's business here.
+        self._session.trust_env = False
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        connect_timeout: float = 5.0,
+        request_timeout: float = 125.0,
+    ) -> Answer:
+        """Send one request and read one answer."""
+        target = f"{method} {self.endpoint}{path}"
+        headers = {**HEADERS, **(JSON_HEADERS if body is not None else {}), "Accept-Encoding": "identity"}
+        ends = time.monotonic() + request_timeout
+        try:
+            with self._session.request(
+                method,
+                self.endpoint + path,
+                data=None if body is None else body.encode("utf-8"),
+                headers=headers,
+                timeout=(connect_timeout, request_timeout),
+                allow_redirects=False,
+                stream=True,
+            ) as response:
+                names = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, names, _read(response, target, ends, request_timeout))
+        except requests.ConnectTimeout as error:
+            raise not_connected(target, f"nobody answered within {connect_timeout:g} s", self.hint) from error
+        except requests.Timeout as error:
+            raise too_late(target, request_timeout) from error
+        except requests.RequestException as error:
+            if _refused(error):
+                raise not_connected(target, _words(error), self.hint) from error
+            raise cut_off(target, _words(error)) from error
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._session.close()
+
+
+def _read(response: requests.Response, target: str, ends: float, seconds: float) -> bytes:
+    body = b""
+    # Not iter_content: it unpacks, and a small answer may unpack to a very large one.
+    while chunk := _more(response, min(CHUNK, MAX_ANSWER_BYTES + 1 - len(body))):
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise too_large(target)
+        if time.monotonic() > ends:
+            # The timeout of requests begins anew with each piece.
+            raise too_late(target, seconds)
+    declared = response.headers.get("Content-Length", "")
+    if declared.isdecimal() and len(body) < int(declared):
+        raise cut_off(target, f"the body was cut off after {len(body)} bytes")
+    return body
+
+
+def _more(response: requests.Response, size: int) -> bytes:
+    """What came so far, and not only when there is enough of it: a slow answer must end in time."""
+    read = getattr(response.raw, "read1", None)  # urllib3 2
+    try:
+        return bytes(read(size, decode_content=False) if read else response.raw.read(1, decode_content=False))
+    except Exception as error:
+        # What urllib3 and http.client raise has no common base that is public.
+        if "timed out" in str(error).lower():
+            raise requests.ReadTimeout(error) from error
+        raise requests.exceptions.ChunkedEncodingError(error) from error
+
+
+def _refused(error: requests.RequestException) -> bool:
+    """Whether the connection was never made: then nothing was sent."""
+    reason = getattr(error.args[0], "reason", None) if error.args else None
+    return isinstance(error, requests.ConnectionError) and type(reason).__name__ in ("NewConnectionError", "NameResolutionError")
+
+
+def _words(error: BaseException) -> str:
+    """The innermost reason: what stands around it are addresses in memory."""
+    found: BaseException = error
+    while True:
+        inner = getattr(found, "reason", None) or next((one for one in found.args if isinstance(one, BaseException)), None) or found.__cause__
+        if not isinstance(inner, BaseException) or inner is found:
+            break
+        found = inner
+    strerror = getattr(found, "strerror", None)
+    return strerror or str(found).rpartition(": ")[2] or type(found).__name__
