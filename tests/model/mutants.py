@@ -103,13 +103,13 @@ def one_shared_file(patch: pytest.MonkeyPatch) -> None:
 
 def no_fresh_reading(patch: pytest.MonkeyPatch) -> None:
     """What is being claimed is taken for claimed: the act comes in the same turn, by looks from before."""
-    real = claiming._claimed
+    real = claiming.claimed
 
     def claimed(*given: Any, **more: Any) -> bool:
         real(*given, **more)
         return True
 
-    patch.setattr(claiming, "_claimed", claimed)
+    patch.setattr(claiming, "claimed", claimed)
 
 
 def expired_is_ignored(patch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
 
 def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
     """Two runs act on one VM at once: nobody looks at whose claim is there."""
-    patch.setattr(claiming, "_other", lambda *given: None)
+    patch.setattr(claiming, "at_work", lambda *given: None)
 
 
 def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,11 @@ def arrange(board: Board, cases: Sequence[Case], approving: dict[str, list[Host]
             for part in case.parts:
                 if part.over and part.intent == "recover":
                     _one_vm(board, case, part)
+    tidy(board, hosts)
+
+
+def tidy(board: Board, hosts: Iterable[Host]) -> None:
+    """Give back what this run needs no more, and remove what runs have left whose time is over."""
     if board.settings.run.id:
         for host in hosts:
             _tidy(board, host)
@@ -83,10 +88,10 @@ def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> 
         return
     wanted = {part.host.name: part.host for part in live}
     wanted.update({host.name: host for host in approvers or ()})
-    other = _other(board, wanted)
+    other = at_work(board, wanted)
     if other is None:
         for part in live:
-            part.may_act = part.may_act and _claimed(board, case, wanted.values(), add=part is live[0])
+            part.may_act = part.may_act and claimed(board, case.event.event_id, wanted.values(), add=part is live[0])
         return
     case.claimed = other
     approving.pop(case.key, None)
@@ -96,20 +101,20 @@ def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> 
 
 def _one_vm(board: Board, case: Case, part: Part) -> None:
     """To put back what an event left, its VM is enough: the others may be gone for good."""
-    other = _other(board, {part.host.name: part.host})
+    other = at_work(board, [part.host.name])
     if other is None:
-        part.may_act = _claimed(board, case, [part.host], add=True)
+        part.may_act = claimed(board, case.event.event_id, [part.host], add=True)
     else:
         case.claimed = other
         _give_way(board, part, other)
 
 
-def _other(board: Board, wanted: dict[str, Host]) -> str | None:
+def at_work(board: Board, wanted: Iterable[str]) -> str | None:
     """Who else is at work there. A claim whose time limit has passed keeps nobody from claiming: it is removed with that."""
     for name in wanted:
         for claim in board.others.get(name, ()):
             if not claim.expired:
-                what = f" for {claim.event_id}" if claim.event_id else ""
+                what = f" for {claim.purpose}" if claim.purpose else ""
                 return f"{claim.words} is at work on {name}{what}"
     return None
 
@@ -120,33 +125,33 @@ def _give_way(board: Board, part: Part, words: str) -> None:
     part.wait = pause(board.settings, board.now)
 
 
-def _claimed(board: Board, case: Case, hosts: Iterable[Host], *, add: bool) -> bool:
+def claimed(board: Board, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
     """Whether all of them are this run's, and were so before they were looked at. What is missing is claimed."""
     if not board.settings.run.id:
         return True
-    digest = event_digest(case.key)
+    digest, key = event_digest(event_id), event_id.strip().lower()
     complete = True
     for host in hosts:
         board.kept.add((host.name, digest))
         expired = [claim.name for claim in board.others.get(host.name, ())]
-        if digest in board.own.get(host.name, {}) and case.key in host.acknowledged and not expired:
+        if digest in board.own.get(host.name, {}) and key in host.acknowledged and not expired:
             continue
         complete = False
         if add:
-            board.steps.append(_claim_step(board, case, host, expired))
+            board.steps.append(_claim_step(board, event_id, host, expired))
     return complete
 
 
-def _claim_step(board: Board, case: Case, host: Host, expired: list[str]) -> dict[str, Any]:
+def _claim_step(board: Board, event_id: str, host: Host, expired: list[str]) -> dict[str, Any]:
     run = board.settings.run
     groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
     return {
         "host": host.name,
         "act": "claim",
-        "event_id": case.event.event_id,
+        "event_id": event_id,
         "claim": {"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
         "expired": expired,
-        "reason": f"it is claimed for {case.event.event_id}",
+        "reason": f"it is claimed for {event_id}",
         "continues": False,
     }
 

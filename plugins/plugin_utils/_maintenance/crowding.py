@@ -30,7 +30,7 @@ def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
     return [name for name in names if group in rooms.of[name]]
 
 
-def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally) -> str:
+def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
     if group in rooms.short:
         missing = [member for member in group.members if member in rooms.missing]
         return (
@@ -44,7 +44,7 @@ def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally) -> str
         return _words_kept(group, unkept(rooms, group, own, taken) or "", own, taken)
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     if len(own) > group.limit:
-        return f"{start}, and the event takes {_some(own, len(own))} together"
+        return f"{start}, and {who} takes {_some(own, len(own))} together"
     return f"{start}; {_some(own, len(own))} would be more, beside {_others(group, own, taken)}"
 
 

@@ -66,6 +66,8 @@ class Rooms:
     begins takes them out for longer."""
     disputed: dict[Group, str] = field(default_factory=dict)
     """Groups of which another run declares other members, and who that is."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """Members that are out, claimed by others, or needed by an event: whoever gives way to events counts all of them."""
 
 
 def arrange(cases: Sequence[Case], hosts: Iterable[Host], board: Board, settings: Settings, now: float) -> Rooms:
@@ -78,7 +80,16 @@ def arrange(cases: Sequence[Case], hosts: Iterable[Host], board: Board, settings
     wanting = [case for case in cases if case.ours and _needs(rooms, case) and (_begins(case) or _approves(case) or _beyond(case))]
     for case in sorted(wanting, key=lambda one: _turn(one, settings, now)):
         _serve(rooms, case, taken, stuck, board)
+    rooms.taken = taken.why
     return rooms
+
+
+def no_room(rooms: Rooms, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
+    """Why these cannot go out beside all that events need, and what is coming to others; nothing where there is room."""
+    wanted = [name for name in names if name in rooms.of]
+    taken = Tally(rooms.of, {**rooms.taken, **{name: why for name, why in coming.items() if name in rooms.of and name not in rooms.taken}})
+    full = _full(rooms, wanted, taken, total=True)
+    return None if full is None else crowding.words(rooms, wanted, full, taken, "the batch")
 
 
 def involved(settings: Settings, names: set[str]) -> set[str]:
@@ -166,7 +177,11 @@ def _why_stuck(host: Host | None) -> str | None:
         return None
     if host.look is None:
         return "left alone, so not read" if host.state == "excluded" else "not read"
-    return "not in service" if host.look.in_service is False else None
+    if host.look.in_service is False:
+        return "not in service"
+    # Its upgrade was cut off, and no health check says that it serves all the same.
+    begun = next((name for name, state in host.look.marks.items() if state == "begun"), None)
+    return f"in the middle of upgrade {begun!r}" if begun is not None and host.look.in_service is None else None
 
 
 def _why_hit(case: Case) -> str | None:

@@ -39,7 +39,7 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
         return Absence(blind=True)
     if record.outcome is not None:
         return Absence(gone=True)
-    blind_for = _enabling_left(look, settings)
+    blind_for = enabling_left(look, settings)
     knows = _listed_since(record, look.enabled_at)
     if blind_for > 0 and not knows:
         return Absence(blind=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
@@ -63,10 +63,11 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
 
 def enabling(look: Look, settings: Settings) -> bool:
     """Whether an empty list proves nothing yet."""
-    return _enabling_left(look, settings) > 0
+    return enabling_left(look, settings) > 0
 
 
-def _enabling_left(look: Look, settings: Settings) -> float:
+def enabling_left(look: Look, settings: Settings) -> float:
+    """For how many seconds more an empty list proves nothing."""
     if look.enabled_at is None:
         return settings.enabling_seconds if look.enabled_recently else 0.0
     if look.now < look.enabled_at:

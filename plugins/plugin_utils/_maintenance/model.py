@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 
-__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
+__all__ = ["EVENT_KEYS", "PHASES", "UPGRADE", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,10 @@ class Identity:
     scale_set: str | None = None
 
 
+# What an upgrade claims for, in place of an event's id: this and its name.
+UPGRADE = "upgrade:"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A run that is at work on a VM for an event. The time limit is by that VM's clock."""
@@ -180,6 +184,13 @@ class Claim:
     def words(self) -> str:
         """Who it is, for people."""
         return f"run {self.run}" + (f" of {self.who}" if self.who else "")
+
+    @property
+    def purpose(self) -> str | None:
+        """What it is at, for people: the event, or the upgrade by its name."""
+        if self.kind == "upgrade" and self.event_id:
+            return f"upgrade {self.event_id.removeprefix(UPGRADE)!r}"
+        return self.event_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +227,8 @@ class Look:
     about: Mapping[str, Any] = field(default_factory=dict)
     """The instance metadata as it was read."""
     mirrors: tuple[Mirror, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Upgrades by name, and how far each is on this VM: begun or done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,16 +49,9 @@ class PlanError(ValueError):
 
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
     """The whole plan, in plain lists and dictionaries."""
-    moment = instants.parse(now)
-    if moment is None:
-        raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     chosen = settings_module.load(settings)
-    hosts = mirrors.with_restored(read_observations(observations, moment))
-    said = deciding.collect(hosts, moment)
-    hosts = deciding.retire(hosts, said)
-    directory = Directory(hosts)
-    rules = policies.load(policy)
-    cases = [open_case(seen, directory, rules, chosen, moment, said.events.get(seen.key)) for seen in deciding.worth_a_case(collect(hosts), said)]
+    picture = look(observations, policy, chosen, now)
+    cases, hosts, moment, said, directory = picture.cases, picture.hosts, picture.now, picture.said, picture.directory
     decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
     keepers = mirrors.Keepers(cases, hosts, chosen)
@@ -87,6 +80,31 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """What is, before anything is decided."""
+
+    cases: list[Case]
+    hosts: list[Host]
+    now: float
+    said: deciding.Said
+    directory: Directory
+
+
+def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Picture:
+    """All events and VMs, from what was observed."""
+    moment = instants.parse(now)
+    if moment is None:
+        raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
+    hosts = mirrors.with_restored(read_observations(observations, moment))
+    said = deciding.collect(hosts, moment)
+    hosts = deciding.retire(hosts, said)
+    directory = Directory(hosts)
+    rules = policies.load(policy)
+    cases = [open_case(seen, directory, rules, settings, moment, said.events.get(seen.key)) for seen in deciding.worth_a_case(collect(hosts), said)]
+    return Picture(cases, hosts, moment, said, directory)
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """What came of all parts together."""
 
@@ -97,16 +115,21 @@ class Decided:
 
 def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float) -> Decided:
     """Fill in what every part does; claims and approvals come back as steps, and with them who is out."""
-    for case in cases:
-        case.blockers = gates.blockers(case, settings, now)
-        case.hold = gates.lasting(case, settings, now)
-        parts.decide(case, settings, now)
     board = claiming.read(hosts, settings, now)
-    rooms = fitting.arrange(cases, hosts, board, settings, now)
+    rooms = serve(cases, hosts, board, settings, now)
     undoing.arrange(cases, settings)
     approvers = approving.ready(cases, settings)
     claiming.arrange(board, cases, approvers, hosts)
     return Decided(board.steps, approving.steps(cases, approvers, settings), rooms)
+
+
+def serve(cases: list[Case], hosts: list[Host], board: claiming.Board, settings: Settings, now: float) -> fitting.Rooms:
+    """What each VM needs for its events, seen by itself, and then who has room."""
+    for case in cases:
+        case.blockers = gates.blockers(case, settings, now)
+        case.hold = gates.lasting(case, settings, now)
+        parts.decide(case, settings, now)
+    return fitting.arrange(cases, hosts, board, settings, now)
 
 
 def _steps(

@@ -115,9 +115,21 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             about=plain.mapping(value.get("identity")),
             mirrors=tuple(_mirrors(value.get("mirrors"))),
             claims=tuple(claim for item in plain.items(value.get("claims")) if (claim := _claim(item))),
+            marks=_marks(value.get("upgrades")),
         ),
         None,
     )
+
+
+def _marks(value: Any) -> dict[str, str]:
+    """A mark in an unknown state is one that was begun: done is only what says so."""
+    found = {}
+    for item in plain.items(value):
+        given = plain.mapping(item)
+        name = plain.text(given.get("name"))
+        if name is not None:
+            found[name] = "done" if plain.text(given.get("state")) == "done" else "begun"
+    return found
 
 
 def _identity(value: Any, name: str | None) -> Identity:

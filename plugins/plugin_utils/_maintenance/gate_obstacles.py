@@ -1,0 +1,187 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in the way of a batch: each reason by itself, with the words for people and who or what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, going_on, instants, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import KNOWN_TYPES, Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
+
+KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One thing in the way."""
+
+    kind: str
+    """C(unread), C(enabling), C(event), C(record), C(recent), C(claim) or C(capacity)."""
+    words: str
+    host: str | None = None
+    event_id: str | None = None
+    wait: float | None = None
+    """Seconds until it may be over; nothing where nobody knows."""
+
+    def shown(self) -> dict[str, Any]:
+        """As the gate returns it."""
+        return asdict(self)
+
+
+def counts(case: Case, ask: Ask) -> bool:
+    """Whether a listed event is one to be afraid of. What may begin any moment always is, however far away its time."""
+    kind = case.event.event_type.lower()
+    if ask.types and kind in KNOWN and kind not in ask.types:
+        return False
+    return case.coming or ask.horizon is None or case.left is None or case.left <= ask.horizon
+
+
+def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
+    """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well."""
+    hit = {part.host.name for part in case.hit}
+    names = {name.strip().lower() for name in case.event.resources}
+    return [
+        name for name, host in batch.items() if name in hit or (host.look is not None and case.key in host.look.listed and host.identity.name in names)
+    ]
+
+
+# --- The VMs of the batch ------------------------------------------------------------------------------------------------
+
+
+def of_looks(ask: Ask, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Obstacle]:
+    """Who was not seen, and whose empty list proves nothing: of the batch, and of those who share its groups."""
+    found = []
+    for name in ask.batch:
+        host = hosts.get(name)
+        if host is None or host.look is None:
+            found.append(Obstacle("unread", f"{name} {_unread(host)}", name))
+    for host in [*(hosts[name] for name in ask.batch if name in hosts), *others]:
+        left = going_on.enabling_left(host.look, settings) if host.look else 0.0
+        if left > 0 and host.look and not host.look.listed:
+            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {words.duration(left)} yet"
+            found.append(Obstacle("enabling", said, host.name, wait=left))
+    return found
+
+
+def _unread(host: Host | None) -> str:
+    if host is None:
+        return "is in the batch and was not looked at"
+    if host.state == "excluded":
+        return "is left alone (respond_exclude), so it was not looked at"
+    return "is retired" if host.state == "retired" else f"could not be read: {host.error or 'no reason given'}"
+
+
+# --- Events --------------------------------------------------------------------------------------------------------------
+
+
+def of_events(cases: Iterable[Case], batch: Mapping[str, Host], ask: Ask, settings: Settings) -> list[Obstacle]:
+    """Events that touch the batch: listed, at work by a record, or over for too short a time."""
+    found = []
+    for case in cases:
+        if case.key == ask.claim_id.lower():
+            continue  # what an earlier run of this upgrade has drained is what this run goes on with
+        names = touched(case, batch)
+        listed = case.listed and bool(names) and counts(case, ask)
+        if listed:
+            found.append(Obstacle("event", f"{_event(case)} names {', '.join(names)}; {_when(case)}", names[0], case.event.event_id, _until(case)))
+            continue
+        found += [one for name, host in batch.items() if (one := _of_record(case, name, host.look, ask, settings))]
+    return found
+
+
+def _event(case: Case) -> str:
+    return f"{case.event.event_type} {case.event.event_id}"
+
+
+def _when(case: Case) -> str:
+    if case.started:
+        return "it has started"
+    if case.approved:
+        return "it was approved"
+    return "it may start any moment" if case.left is None or case.left <= 0 else f"it starts in {words.duration(case.left)}, or when it is approved"
+
+
+def _until(case: Case) -> float | None:
+    return case.left if case.left is not None and case.left > 0 else None
+
+
+def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Settings) -> Obstacle | None:
+    record = look.records.get(case.key) if look else None
+    if look is None or record is None or record.only_carries:
+        return None
+    event_id = record.event.event_id
+    if fitting.is_out(record):
+        return Obstacle("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
+    if case.key in look.listed:
+        return None  # listed, and it does not count
+    since = _last(record, look.now)
+    quiet = max(ask.quiet_seconds, settings.gone_seconds)
+    left = quiet - (look.now - since)
+    if left <= 0:
+        return None
+    said = f"{record.event.event_type} {event_id} of {name} was last seen {words.duration(look.now - since)} ago; it must be quiet for {words.duration(quiet)}"
+    return Obstacle("recent", said, name, event_id, left)
+
+
+def _last(record: Record, now: float) -> float:
+    """When anything was last known of the event. What lies in the future is now: a clock was put back."""
+    times = [at for _phase, at in record.history] + [record.missing_since or 0.0]
+    return min(max(times), now)
+
+
+# --- What this run has seen itself ---------------------------------------------------------------------------------------
+
+
+def of_memory(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, settings: Settings, now: float) -> list[Obstacle]:
+    """Events of the batch that an earlier look found and that nobody lists any more. Where nobody responds there are no records."""
+    listed = {case.key for case in cases if case.listed}
+    found = []
+    quiet = max(ask.quiet_seconds, settings.gone_seconds)
+    for key, given in plain.mapping(seen).items():
+        one = plain.mapping(given)
+        at = instants.parse(one.get("at"))
+        hosts = [name for name in plain.texts(one.get("hosts")) if name in ask.batch]
+        if at is None or not hosts or str(key) in listed or now - at >= quiet:
+            continue
+        event_id = plain.text(one.get("event_id")) or str(key)
+        said = f"event {event_id} of {', '.join(hosts)} was listed {words.duration(now - at)} ago; it must be quiet for {words.duration(quiet)}"
+        found.append(Obstacle("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
+    return found
+
+
+def remember(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, now: float) -> dict[str, dict[str, Any]]:
+    """The same with what is listed now, for the next look of this run."""
+    found = {str(key): dict(plain.mapping(plain.plain(one))) for key, one in plain.mapping(seen).items()}
+    for case in cases:
+        if case.listed and counts(case, ask):
+            found[case.key] = {"event_id": case.event.event_id, "hosts": [part.host.name for part in case.hit], "at": instants.form(now)}
+    return found
+
+
+# --- Others --------------------------------------------------------------------------------------------------------------
+
+
+def of_claims(board: Board, batch: Iterable[str]) -> list[Obstacle]:
+    """Other runs at work on the batch. Nobody passes another's claim, whatever came first."""
+    found = []
+    for name in batch:
+        said = claiming.at_work(board, [name])
+        if said:
+            live = next(claim for claim in board.others[name] if not claim.expired)
+            found.append(Obstacle("claim", said, name, live.event_id))
+    return found
+
+
+def of_capacity(rooms: fitting.Rooms, cases: Iterable[Case], batch: Sequence[str], ask: Ask) -> list[Obstacle]:
+    """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
+    coming = {part.host.name: f"{_event(case)} is coming" for case in cases if case.listed and counts(case, ask) for part in case.hit}
+    said = fitting.no_room(rooms, batch, coming)
+    return [Obstacle("capacity", said)] if said else []
