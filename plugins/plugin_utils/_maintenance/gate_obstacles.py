@@ -48,9 +48,7 @@ def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
     """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well."""
     hit = {part.host.name for part in case.hit}
     names = {name.strip().lower() for name in case.event.resources}
-    return [
-        name for name, host in batch.items() if name in hit or (host.look is not None and case.key in host.look.listed and host.identity.name in names)
-    ]
+    return [name for name, host in batch.items() if name in hit or (host.look is not None and case.key in host.look.listed and host.identity.name in names)]
 
 
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------
