@@ -1,0 +1,34 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter gate: whether the next batch of an upgrade may be taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate import make_gate
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import GateError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import PolicyError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+
+
+def gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
+    """Decide whether the batch goes."""
+    try:
+        return make_gate(observations, ask, policy=policy, settings=settings, now=now, seen=seen)
+    except (GateError, ObservationError, PlanError, PolicyError, SettingsError) as error:
+        raise AnsibleFilterError(f"maintenance.azure.gate: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"gate": gate}
