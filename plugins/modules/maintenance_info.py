@@ -227,6 +227,15 @@ mirrors:
   type: list
   elements: dict
   sample: []
+upgrades:
+  description:
+    - How far upgrades are on this VM, as M(maintenance.azure.maintenance_record) has marked it.
+    - Each has C(name), C(state) (V(begun) or V(done)), C(at), C(begun_at), C(run) and C(who).
+  version_added: 1.3.0
+  returned: success
+  type: list
+  elements: dict
+  sample: []
 records_problems:
   description: In words, whatever is wrong with the records. Each names the file and what to do.
   returned: success

@@ -38,13 +38,15 @@ options:
         O(event_id) only what O(expired) names is removed.
       - V(mirrored) keeps a copy of another VM's record, as O(mirror) says. It is no record of the VM that it lies on.
         An older revision never replaces a newer one. The copy of a record in phase V(recovered) is removed.
+      - V(marked), since version 1.3.0 of the collection, writes down how far an upgrade is on the VM, as O(upgrade) says, under the claim of the
+        run that does it. The claim is for the event id C(upgrade:) and the upgrade's name.
     type: str
-    choices: [present, absent, pruned, claimed, released, mirrored]
+    choices: [present, absent, pruned, claimed, released, mirrored, marked]
     default: present
   event_id:
     description:
       - Id of the event. Upper and lower case are the same event.
-      - Required unless O(state=pruned), O(state=released) or O(state=mirrored).
+      - Required unless O(state=pruned), O(state=released), O(state=mirrored) or O(state=marked).
     type: str
   expected_revision:
     description:
@@ -110,7 +112,7 @@ options:
       - The run that works on this VM. Several runs may be at work at once, and each acts only where it holds the claim.
       - With O(state=present) the record is written under this claim. The claim is renewed first, and it is looked at once more
         afterwards. When it is gone the module fails with RV(error_kind=claim_lost), and nothing may be done about the VM.
-      - Required with O(state=claimed) and O(state=released).
+      - Required with O(state=claimed), O(state=released) and O(state=marked).
     version_added: 1.1.0
     type: dict
     suboptions:
@@ -166,6 +168,21 @@ options:
       - The revision goes on from the one of the copy.
     version_added: 1.1.0
     type: dict
+  upgrade:
+    description:
+      - With O(state=marked), how far which upgrade is.
+    version_added: 1.3.0
+    type: dict
+    suboptions:
+      name:
+        description: The upgrade's name, 1 to 100 printable letters.
+        type: str
+        required: true
+      state:
+        description: V(begun) before anything is done, V(done) at the end, V(absent) to forget it.
+        type: str
+        choices: [begun, done, absent]
+        required: true
 extends_documentation_fragment:
   - maintenance.azure.attributes
   - maintenance.azure.attributes.either_way
@@ -285,6 +302,12 @@ claims:
   type: list
   elements: str
   sample: [claim-4f1b2c9a7d3e-1a2b3c4d5e6f7a8b.1795291380000.json]
+upgrade:
+  description: The mark after the change, V(null) when there is none.
+  version_added: 1.3.0
+  returned: O(state=marked)
+  type: dict
+  sample: {name: Kernel November, state: done, at: "2026-11-21T20:30:00.000000Z", begun_at: "2026-11-21T20:20:00.000000Z", run: 4f1b2c9a7d3e, who: alice}
 error_kind:
   description: What went wrong, for programs. One of V(records), V(conflict) and V(claim_lost).
   version_added: 1.1.0

@@ -26,6 +26,8 @@ Claim = t.Dict[str, t.Any]
 
 FORMAT = 1
 KINDS = ("events", "upgrade")
+# What an upgrade claims for, in place of an event's id: this and its name.
+UPGRADE = "upgrade:"
 RUN = re.compile(r"[a-z0-9]{4,32}")
 FILE_NAME = re.compile(r"claim-([a-z0-9]{4,32})-([0-9a-f]{16})\.([0-9]{1,15})\.json")
 # No step takes longer. A limit that lies further ahead was set by a clock that has been put back since.

@@ -117,5 +117,5 @@ class UnderClaim:
 
 def check_claim_options(options: t.Mapping[str, t.Any]) -> None:
     """What the argument spec cannot say by itself."""
-    if options["state"] in ("claimed", "released") and not options.get("claim"):
+    if options["state"] in ("claimed", "released", "marked") and not options.get("claim"):
         raise RecordsError("state is {}, and claim, which says for which run, is missing.".format(options["state"]))

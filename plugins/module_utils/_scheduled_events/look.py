@@ -28,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import Mirrors
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH, Records
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import select
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import Marks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 
@@ -56,6 +57,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     # Claims first: a run that removes its claim has written its record before.
     claims = Claims(files, host).read_all()
     mirrors = Mirrors(files, host).read_all()
+    upgrades = Marks(files, host, identity["vm_id"]).read_all()
     reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     return {
@@ -74,10 +76,11 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "in_service": in_service,
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": reading.problems + claims.problems + mirrors.problems + asked.problems,
+        "records_problems": reading.problems + claims.problems + mirrors.problems + upgrades.problems + asked.problems,
         "records_readable": reading.readable and claims.readable,
         "claims": claims.claims,
         "mirrors": mirrors.mirrors,
+        "upgrades": upgrades.marks,
     }
 
 

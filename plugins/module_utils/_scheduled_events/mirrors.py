@@ -14,12 +14,10 @@ import hashlib
 import json
 import re
 import typing as t
-import uuid
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
-    TEMPORARY,
     Record,
     RecordsError,
     Unreadable,
@@ -31,6 +29,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     stem,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import may_be_pruned
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.replacing import replace_file
 
 FORMAT = 1
 FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
@@ -141,7 +140,7 @@ class Mirrors:
         if present is not None and before == record and present["vm_id"] == content["vm_id"]:
             return Mirrored(before, before, False)
         if not check_mode:
-            self._replace(name, content)
+            replace_file(self.files, name, content, "The copy")
         return Mirrored(before, record, True)
 
     def _present(self, name: str) -> Mirror | None:
@@ -159,21 +158,6 @@ class Mirrors:
             except OSError as error:
                 raise RecordsError(f"The copy {name} in {self.files.where} cannot be removed: {error}.")
         return Mirrored(before, None, before is not None)
-
-    def _replace(self, name: str, content: Mirror) -> None:
-        temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
-        try:
-            text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
-            self.files.make()
-            self.files.write_exclusive(temporary, text)
-            self.files.rename(temporary, name)
-            self.files.sync()
-        except (OSError, ValueError) as error:
-            try:
-                self.files.unlink(temporary)
-            except OSError:
-                pass
-            raise RecordsError(f"The copy {name} in {self.files.where} cannot be written: {error}.")
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the mirrors of what is over, and those that nobody has written to for a month; the ids of their events."""

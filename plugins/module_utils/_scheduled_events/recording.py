@@ -34,6 +34,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Records,
     Written,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import (
+    change_marks,
+    upgrade_argument,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
 LONGEST_LINE = 900
@@ -43,7 +47,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
     """The argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
-        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released", "mirrored"]},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released", "mirrored", "marked"]},
         "event_id": {"type": "str"},
         "expected_revision": {"type": "int"},
         "event": {"type": "dict"},
@@ -58,6 +62,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "expired": {"type": "list", "elements": "str", "default": []},
         "mirror": mirror_argument(),
         "restore": {"type": "dict"},
+        "upgrade": upgrade_argument(),
     }
 
 
@@ -69,6 +74,7 @@ def record_required_if() -> list[list[t.Any]]:
         ["state", "claimed", ["event_id", "claim"]],
         ["state", "released", ["claim"]],
         ["state", "mirrored", ["mirror"]],
+        ["state", "marked", ["upgrade", "claim"]],
     ]
 
 
@@ -86,6 +92,8 @@ def change_records(
         return change_claims(claims, options, check_mode)
     if options["state"] == "mirrored":
         return _mirror(Mirrors(files, host), options["mirror"], check_mode)
+    if options["state"] == "marked":
+        return change_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
         pruned = records.prune(options["older_than"], check_mode) + Mirrors(files, host).prune(options["older_than"], check_mode)
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import UPGRADE
 
 # Types that are known not to be what somebody left out. An unknown one counts always: it may be anything.
 KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")

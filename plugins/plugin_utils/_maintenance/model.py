@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 
-__all__ = ["EVENT_KEYS", "PHASES", "UPGRADE", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
+__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +161,6 @@ class Identity:
     subscription: str | None = None
     vm_id: str | None = None
     scale_set: str | None = None
-
-
-# What an upgrade claims for, in place of an event's id: this and its name.
-UPGRADE = "upgrade:"
 
 
 @dataclass(frozen=True, slots=True)
