@@ -55,7 +55,7 @@ def test_a_look_has_every_key(files, host):
     assert set(seen) - {"warnings"} == {
         *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
         *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "claims", "mirrors"),
-        *("endpoint", "endpoint_source"),
+        *("endpoint", "endpoint_source", "upgrades"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, "2020-07-01")
     assert (seen["identity"]["resource_group"], seen["boot_id"], seen["uptime_seconds"]) == ("shop", "boot-1", 10000.0)
