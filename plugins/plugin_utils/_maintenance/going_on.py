@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE, event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Look, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import Seen
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
@@ -34,6 +35,9 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
         return Absence(blind=True, words="it did not answer")
     if seen.key in look.listed:
         return Absence(listed=True)
+    upgrade = _upgrade_under_way(look, seen.key)
+    if upgrade is not None:
+        return Absence(blind=True, words=upgrade)
     if record is None:
         # It has nothing to put back; whether the event goes on is for those who list it.
         return Absence(blind=True)
@@ -59,6 +63,14 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
     if elapsed <= settings.witness_seconds:
         return Absence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
     return Absence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
+
+
+def _upgrade_under_way(look: Look, key: str) -> str | None:
+    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone."""
+    if not key.startswith(UPGRADE):
+        return None
+    digest = event_digest(key)
+    return next((f"{claim.words} is at work for {claim.purpose}" for claim in look.claims if claim.digest == digest and not claim.expired), None)
 
 
 def enabling(look: Look, settings: Settings) -> bool:

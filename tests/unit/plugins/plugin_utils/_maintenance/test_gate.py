@@ -193,6 +193,25 @@ def test_what_an_earlier_run_of_this_upgrade_drained_is_gone_on_with() -> None:
     assert kinds(ask(ours("vm1", records=[record("drained", event("upgrade:Other", event_type="Upgrade"))]))) == ["record"]
 
 
+def upgrading(claims: Any, **more: Any) -> dict[str, Any]:
+    its = event("upgrade:Packages", event_type="Upgrade", due=None)
+    return vm("vm1", records=[{**record("drained", its, ago=400), **more}], claims=claims)
+
+
+def test_respond_leaves_alone_what_an_upgrade_has_drained_while_its_claim_stands() -> None:
+    found = plan(upgrading([theirs("upgrade:Packages")]), run={"id": "runrespond"}, tell=False)
+    assert found["steps"] == []
+    assert found["events"][0]["reason"] == "run run00other of bob on deploy2 is at work for upgrade 'Packages'"
+    assert not found["failed"]
+
+
+def test_what_a_dead_upgrade_has_left_is_put_back() -> None:
+    late = plan(upgrading([theirs("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, tell=False)
+    assert [step["act"] for step in late["steps"]] == ["note", "release"] or [step["act"] for step in late["steps"]] == ["release", "note"]
+    gone = upgrading([], missing_since=at(-20), phase="gone", outcome="unknown")
+    assert [step["act"] for step in plan(gone, run={"id": "runrespond"}, tell=False)["steps"]] == ["claim"]
+
+
 # --- Looks ---------------------------------------------------------------------------------------------------------------
 
 

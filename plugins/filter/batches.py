@@ -1,0 +1,29 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter batches: in which order an upgrade takes its VMs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.batches import BatchError, make_batches
+
+
+def batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None) -> list[list[str]]:
+    """All hosts, in batches."""
+    try:
+        return make_batches(hosts, by, serial, places)
+    except BatchError as error:
+        raise AnsibleFilterError(f"maintenance.azure.batches: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"batches": batches}
