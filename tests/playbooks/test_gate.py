@@ -109,14 +109,12 @@ def test_playbook_gate_holds_respond_off_until_it_is_given_back(make_lab: Make) 
 def test_a_rolling_upgrade_goes_on_where_it_stopped(make_lab: Make) -> None:
     lab = grouped(make_lab, "web1", "web2", "web3")
     log, tasks = lab.folder / "log", lab.folder / "tasks.yml"
+    line = {"path": str(log), "line": "{{ inventory_hostname }} {{ flag.stat.exists }}", "create": True}
     tasks.write_text(
         json.dumps(
             [
                 {"name": "Look", "ansible.builtin.stat": {"path": "{{ respond_health.file }}"}, "register": "flag"},
-                {
-                    "name": "Upgrade",
-                    "ansible.builtin.lineinfile": {"path": str(log), "line": "{{ inventory_hostname }} {{ flag.stat.exists }}", "create": True},
-                },
+                {"name": "Upgrade", "ansible.builtin.lineinfile": line},
                 {"name": "Break", "ansible.builtin.fail": {"msg": "It broke."}, "when": "inventory_hostname == breaks | default('')"},
             ]
         )
