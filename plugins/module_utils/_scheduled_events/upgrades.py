@@ -122,18 +122,20 @@ def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check
     given, claim = options["upgrade"], options.get("claim") or {}
     name, state, marks = _checked_name(given["name"]), given["state"], Marks(files, host, options.get("vm_id"))
     before = marks.present(name)
-    if (before["state"] if before else "absent") == state:
-        return _result(before, before)
-    after = None if state == "absent" else {"name": name, "state": state, "run": claim.get("run")}
-    if not check_mode:
-        under = UnderClaim(Claims(files, host), claim, UPGRADE + name)
-        under.begin(check_mode)
-        if state == "absent":
-            marks.remove(name)
-        else:
-            after = marks.write(name, state, claim["run"], claim.get("who") or "")
-        under.end(check_mode)
+    # A mark that says so already is a sign of life all the same: the claim is renewed, and must stand.
+    under = UnderClaim(Claims(files, host), claim, UPGRADE + name)
+    under.begin(check_mode)
+    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, claim, check_mode)
+    under.end(check_mode)
     return _result(before, after)
+
+
+def _change(marks: Marks, name: str, state: str, claim: t.Mapping[str, t.Any], check_mode: bool) -> Mark | None:
+    if state == "absent":
+        if not check_mode:
+            marks.remove(name)
+        return None
+    return {"name": name, "state": state, "run": claim.get("run")} if check_mode else marks.write(name, state, claim["run"], claim.get("who") or "")
 
 
 def _checked_name(name: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, going_on, instants, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
@@ -118,8 +119,8 @@ def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Set
     event_id = record.event.event_id
     if fitting.is_out(record):
         return Obstacle("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
-    if case.key in look.listed:
-        return None  # listed, and it does not count
+    if case.key in look.listed or case.key.startswith(UPGRADE):
+        return None  # listed, and it does not count; or another upgrade's drain, which is over when it is over
     since = _last(record, look.now)
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
     left = quiet - (look.now - since)

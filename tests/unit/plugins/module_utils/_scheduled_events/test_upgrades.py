@@ -56,6 +56,10 @@ def test_without_its_claim_nothing_is_written(files, host):
     with pytest.raises(ClaimLost):
         mark(files, host, "begun", claimed=False)
     assert Marks(files, host).read_all().marks == []
+    mark(files, host, "begun")
+    Claims(files, host).withdraw(RUN)
+    with pytest.raises(ClaimLost):
+        mark(files, host, "begun", claimed=False)
 
 
 def test_check_mode_says_it_and_writes_nothing(files, host):
