@@ -23,7 +23,7 @@ WEB = {"name": "web", "members": ["a", "b", "c"], "max_unavailable": 1}
 DATA = {"name": "db", "members": ["c", "d"], "max_unavailable": 1}
 
 
-@pytest.mark.parametrize("name", ["batches", "gate", "gate_members", "gate_observations"])
+@pytest.mark.parametrize("name", ["batches", "gate", "gate_members", "gate_observations", "own_restarts"])
 def test_every_option_is_documented(name: str) -> None:
     module = importlib.import_module(f"ansible_collections.maintenance.azure.plugins.filter.{name}")
     documentation = yaml.safe_load(pathlib.Path(module.__file__ or "").with_suffix(".yml").read_text(encoding="utf-8"))["DOCUMENTATION"]

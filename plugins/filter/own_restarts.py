@@ -1,0 +1,33 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter own_restarts: which restarts an upgrade has ordered itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_own_events import own_events
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import GateError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+
+
+def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
+    """Who approves them, and for whom."""
+    try:
+        return own_events(observations, ask, settings=settings, now=now)
+    except (GateError, ObservationError, PlanError, SettingsError) as error:
+        raise AnsibleFilterError(f"maintenance.azure.own_restarts: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"own_restarts": own_restarts}
