@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_own_events import own_events
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import GateError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_own_events import own_events
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
