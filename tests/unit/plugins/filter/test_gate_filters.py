@@ -92,6 +92,15 @@ def test_claims_are_acknowledged_by_the_batch() -> None:
     assert [one["acknowledged"] for one in gate_observations(["a", "b"], hosts, ["a"], 1)] == [["upgrade:x"], []]
 
 
+def test_what_was_given_back_must_be_acknowledged_anew() -> None:
+    before = [{"host": "a", "acknowledged": ["upgrade:x"], "state": "ok", "look": GOOD}]
+    kept = {"a": {"observe_look": GOOD, "__respond_notes": {"skipped": True}}}
+    assert gate_observations(["a"], kept, ["a"], 2, before)[0]["acknowledged"] == ["upgrade:x"]
+    released = {"__respond_step": {"act": "release", "event_id": "upgrade:X"}, "claims": [], "changed": True}
+    gone = {"a": {"observe_look": GOOD, "__respond_notes": {"results": [released]}}}
+    assert gate_observations(["a"], gone, ["a"], 2, before)[0]["acknowledged"] == []
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
