@@ -166,7 +166,7 @@ def test_the_documentation_has_every_option_and_default():
 def test_the_documentation_shows_a_true_record(record):
     documented = yaml.safe_load(maintenance_record.RETURN)
     result = record(event_id="ABC-1", event=EVENT, method={"id": "1-none"})
-    assert set(result) - {"changed", "diff", "invocation"} == set(documented) - {"pruned", "claims", "error_kind"}
+    assert set(result) - {"changed", "diff", "invocation"} == set(documented) - {"pruned", "claims", "upgrade", "error_kind"}
     sample = documented["record"]["sample"]
     assert set(sample) == set(result["record"])
     assert set(sample["event"]) == set(result["record"]["event"])
