@@ -39,5 +39,5 @@ def keep(case: Case, played: Played) -> None:
     FOLDER.mkdir(exist_ok=True)
     kept = _read(case.file)
     kept[case.name] = json.loads(json.dumps(played._asdict()))
-    lines = [f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(kept[name], ensure_ascii=False)}" for name in kept]
+    lines = [f"{json.dumps(name)}: {json.dumps(kept[name])}" for name in kept]
     (FOLDER / f"{case.file}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "playbooks" / "drain")]
 
 from lab.lab import Lab  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, SSH, guest, states, until  # noqa: E402
+from test_service import ADDRESS, BY_SSH, SSH, guest, states, until  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 RECORDS = "/var/lib/azure-maintenance"
@@ -32,11 +31,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
     # Records of earlier tests are those of another VM.
     guest(f"rm -rf {RECORDS}; systemctl start web.service")
     lab.hosts["web1"] = {
-        "ansible_host": ADDRESS,
-        "ansible_user": "root",
-        "ansible_ssh_private_key_file": os.environ["GUEST_KEY"],
-        "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
-        "ansible_python_interpreter": "/usr/bin/python3",
+        **BY_SSH,
         "ansible_become": False,
         "respond_endpoint": lab.simulator.endpoints["web1"],
         "respond_health": {"service": "web.service"},

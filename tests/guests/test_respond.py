@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
 
 from fleet import environment  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, boot_id, guest, states, until  # noqa: E402
+from test_service import ADDRESS, BY_SSH, boot_id, guest, states, until  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
@@ -54,11 +53,7 @@ class Controller:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         host = {
-            "ansible_host": ADDRESS,
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": os.environ["GUEST_KEY"],
-            "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
-            "ansible_python_interpreter": "/usr/bin/python3",
+            **BY_SSH,
             # The guest has no sudo, and root needs none.
             "ansible_become": False,
             "respond_endpoint": "http://127.0.0.1:8169",

@@ -25,6 +25,15 @@ SSH = [
     *("ssh", "-i", os.environ.get("GUEST_KEY", ""), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null"),
     *("-o", "LogLevel=ERROR", "-o", "ConnectTimeout=3", "-o", "BatchMode=yes", f"root@{ADDRESS}"),
 ]
+# How a playbook reaches the guest.
+BY_SSH = {
+    "ansible_connection": "ssh",
+    "ansible_host": ADDRESS,
+    "ansible_user": "root",
+    "ansible_ssh_private_key_file": os.environ.get("GUEST_KEY", ""),
+    "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+    "ansible_python_interpreter": "/usr/bin/python3",
+}
 RECORDS = "/var/lib/azure-maintenance"
 UNITS = ["web.service", "occasional.service", "idle.service"]
 
@@ -62,12 +71,7 @@ def make(fleet: Fleet, methods: list[dict[str, Any]], event_id: str) -> Guest:
         fleet.folder,
         event_id,
         methods,
-        ansible_connection="ssh",
-        ansible_host=ADDRESS,
-        ansible_user="root",
-        ansible_ssh_private_key_file=os.environ["GUEST_KEY"],
-        ansible_ssh_common_args="-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
-        ansible_python_interpreter="/usr/bin/python3",
+        **BY_SSH,
         test_records=RECORDS,
         test_boot_id=boot_id(),
     )

@@ -16,6 +16,7 @@ TREE = ROOT / ".build" / "tree"
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
 OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "benchmark", "tools", "sanity", "requirements", "output")
+PLAYBOOK_SUITES = 4
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -60,20 +61,17 @@ def pytest_suite(folder: str, limit: int) -> Suite:
 def test_suites() -> list[Suite]:
     """The longest first, so that two at a time end together."""
     quick = ("unit", "scenarios")
-    others = [folder for folder in pytest_folders() if folder not in ("playbooks", *quick)]
-    slow = [*playbook_suites(), *(pytest_suite(folder, 2400) for folder in others)]
+    others = [folder for folder in pytest_folders() if folder not in ("crash", "playbooks", *quick)]
+    slow = [pytest_suite("crash", 2400), *playbook_suites(), *(pytest_suite(folder, 2400) for folder in others)]
     return [*slow, *(pytest_suite(folder, 1800) for folder in quick), drill("test")]
 
 
 def playbook_suites() -> list[Suite]:
-    """Whole playbook runs take so long that they are two suites: every second file, whatever files there are."""
+    """Whole playbook runs take so long that they are several suites: every nth file, whatever files there are."""
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "playbooks").rglob("test_*.py")) or ["tests/playbooks"]
-    # Without a second file the first suite has it all.
-    parts = [part for part in (files[0::2], files[1::2]) if part]
-    return [
-        Suite(f"playbooks-{number}", ("python", "-m", "pytest", "-q", "-ra", *part), 2400, "pytest")
-        for number, part in enumerate(parts, start=1)
-    ]
+    # With fewer files some would have none.
+    parts = [part for part in (files[first::PLAYBOOK_SUITES] for first in range(PLAYBOOK_SUITES)) if part]
+    return [Suite(f"playbooks-{number}", ("python", "-m", "pytest", "-q", "-ra", *part), 2400, "pytest") for number, part in enumerate(parts, start=1)]
 
 
 def drill(environment_name: str) -> Suite:

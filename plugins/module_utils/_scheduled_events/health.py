@@ -46,18 +46,29 @@ def health_arguments() -> dict[str, t.Any]:
 
 
 def check(health: t.Mapping[str, t.Any] | None, run_command: RunCommand | None = None) -> Answer:
-    """True, False, or None when nothing was asked or nothing can be said; and why."""
+    """True, False, or None when nothing was asked or nothing can be said; and why. On this machine."""
+    return ask(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
+
+
+def ask(
+    health: t.Mapping[str, t.Any] | None,
+    port: t.Callable[[str, int, float], Answer],
+    url: t.Callable[[str, float, bool], Answer],
+    file: t.Callable[[str], Answer],
+    service: t.Callable[[str], Answer],
+) -> Answer:
+    """What was asked for, by the check that this kind of VM has for it."""
     given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
     if not health or not given:
         return None, "no health check is configured"
     timeout = float(health.get("timeout") or 5.0)
     if given[0] == "port":
-        return check_port(str(health.get("host") or "127.0.0.1"), int(health["port"]), timeout)
+        return port(str(health.get("host") or "127.0.0.1"), int(health["port"]), timeout)
     if given[0] == "url":
-        return check_url(str(health["url"]), timeout, health.get("validate_certs") is not False)
+        return url(str(health["url"]), timeout, health.get("validate_certs") is not False)
     if given[0] == "file":
-        return check_file(str(health["file"]))
-    return check_service(str(health["service"]), run_command)
+        return file(str(health["file"]))
+    return service(str(health["service"]))
 
 
 def check_port(host: str, port: int, timeout: float) -> Answer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import KINDS, Answer, split_url, url_is_useless
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import Answer, ask, split_url, url_is_useless
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds, utc_text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said, whole_seconds
 
@@ -48,16 +48,7 @@ class WindowsHost:
         return float(uptime) + time.monotonic() - self._asked
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
-        given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
-        if not health or not given:
-            return None, "no health check is configured"
-        if given[0] == "port":
-            return self._port(str(health.get("host") or "127.0.0.1"), int(health["port"]), float(health.get("timeout") or 5.0))
-        if given[0] == "url":
-            return self._url(str(health["url"]), float(health.get("timeout") or 5.0), health.get("validate_certs") is not False)
-        if given[0] == "file":
-            return self._file(str(health["file"]))
-        return self._service(str(health["service"]))
+        return ask(health, self._port, self._url, self._file, self._service)
 
     def tell(self, line: str) -> str | None:
         """One line for the event log of applications; why it could not be written, else None."""
