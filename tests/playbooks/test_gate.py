@@ -10,6 +10,7 @@ import json
 import pathlib
 import typing as t
 
+import pytest
 from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
@@ -138,3 +139,18 @@ def test_in_check_mode_nothing_is_claimed(make_lab: Make, tmp_path: pathlib.Path
     output = lab.play("maintenance.azure.rolling_upgrade", "--check", upgrade_hosts="all", upgrade_name="Kernel", upgrade_tasks="none.yml")
     assert "web1" in output
     assert not list(tmp_path.rglob("claim-*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hosts", "code", "words"),
+    [
+        ((), None, 2, "gate_hosts must name the VMs"),
+        ((), "web9", 2, "it is web9"),
+        (("--limit", "web2"), "web1", 1, "--limit must not leave localhost out"),
+        (("--limit", "localhost,web2"), "web1", 2, "none of web1 answered"),
+    ],
+)
+def test_an_answer_is_never_yes_because_nobody_was_asked(make_lab: Make, arguments: t.Sequence[str], hosts: str | None, code: int, words: str) -> None:
+    lab = grouped(make_lab, "web1", "web2")
+    given = {} if hosts is None else {"gate_hosts": hosts}
+    assert words in lab.play("maintenance.azure.gate", *arguments, code=code, gate_wait_seconds=0, **given)
