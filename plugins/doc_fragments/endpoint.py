@@ -20,8 +20,8 @@ options:
         takes root and at most 10 seconds, and last at V(http://169.254.169.254).
       - On Windows V(discover) looks at the system variable E(SCHEDULEDEVENTSIP), at the registry value C(ScheduledEventsIp) in
         C(HKLM\Software\ScheduledEvents), and last at V(http://169.254.169.254). No DHCP request is sent there.
-      - The first address that answers with a document of Scheduled Events is used. RV(endpoint) and
-        RV(endpoint_source) in the result say which one, and where it was found.
+      - The first address that answers with a document of Scheduled Events is used. C(endpoint) and
+        C(endpoint_source) in the result say which one, and where it was found.
       - The DHCP request is sent in check mode as well. It asks, and changes nothing on the VM.
       - Proxies are never used, whatever the environment says, and redirects are refused.
     type: str

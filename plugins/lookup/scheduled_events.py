@@ -66,13 +66,7 @@ from ansible.utils.display import Display
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import LocalPlaces
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
-
-try:
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import RequestsTransport
-except ImportError as error:
-    MISSING: ImportError | None = error
-else:
-    MISSING = None
+from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import MISSING, RequestsTransport
 
 NAME = "lookup maintenance.azure.scheduled_events"
 

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import time
 
-import requests
+try:
+    import requests
+except ImportError as error:  # the controller's environment lacks it: said where it is needed
+    MISSING: ImportError | None = error
+else:
+    MISSING = None
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
     HEADERS,

@@ -45,9 +45,9 @@ def ours(host: str = "vm1", *events: dict[str, Any], claims: Any = None, **more:
     return {**vm(host, list(events), claims=[claim()] if claims is None else claims, **more), "acknowledged": [OURS.lower()]}
 
 
-def ask(*seen: dict[str, Any], batch: Any = ("vm1",), now: float = 0, memory: Any = None, capacity: Any = (), run: Any = RUN, **more: Any) -> dict[str, Any]:
+def ask(*seen: dict[str, Any], batch: Any = ("vm1",), now: float = 0, memory: Any = None, capacity: Any = (), run: Any = None, **more: Any) -> dict[str, Any]:
     given = {"upgrade": NAME, "batch": list(batch), **more}
-    return make_gate(list(seen), given, settings={**SETTINGS, "capacity": list(capacity), "run": run}, now=at(now), seen=memory)
+    return make_gate(list(seen), given, settings={**SETTINGS, "capacity": list(capacity), "run": RUN if run is None else run}, now=at(now), seen=memory)
 
 
 def kinds(found: dict[str, Any]) -> list[str]:
