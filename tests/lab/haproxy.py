@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pathlib
 import shutil
@@ -16,40 +15,19 @@ import threading
 import time
 import typing as t
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-CACHE = ROOT / ".build" / "haproxy"
+from lab.debian_packages import unpacked
+
 WAIT = 30.0
 
 
 def find_haproxy() -> tuple[str, dict[str, str]]:
-    """The program and its environment. Debian's packages are unpacked, never installed: no service of the machine is started."""
+    """The program and its environment."""
     installed = shutil.which("haproxy", path=os.environ.get("PATH", "") + ":/usr/sbin")
     if installed:
         return installed, {}
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (CACHE / ".complete").exists():
-            _download()
-            (CACHE / ".complete").touch()
-    libraries = [str(place) for place in sorted((CACHE / "root" / "usr" / "lib").glob("*-linux-gnu*"))] + [str(CACHE / "root" / "usr" / "lib")]
-    return str(CACHE / "root" / "usr" / "sbin" / "haproxy"), {"LD_LIBRARY_PATH": ":".join(libraries)}
-
-
-def _download() -> None:
-    archives = CACHE / "archives"
-    (archives / "partial").mkdir(parents=True, exist_ok=True)
-    options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=root"]
-    fetch = ["apt-get", *options, "install", "--yes", "--quiet", "--download-only", "--reinstall", "--no-install-recommends", "haproxy"]
-    done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0 and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "--quiet"], capture_output=True, timeout=300, check=False)
-        done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
-    packages = sorted(archives.glob("*.deb"))
-    if done.returncode != 0 or not packages:
-        raise AssertionError(f"Debian's package haproxy is needed, and apt-get cannot download it:\n{(done.stdout + done.stderr)[-2000:]}")
-    for package in packages:
-        subprocess.run(["dpkg-deb", "--extract", str(package), str(CACHE / "root")], check=True, timeout=120)
+    root = unpacked("haproxy", ("haproxy",))
+    libraries = [str(place) for place in sorted((root / "usr" / "lib").glob("*-linux-gnu*"))] + [str(root / "usr" / "lib")]
+    return str(root / "usr" / "sbin" / "haproxy"), {"LD_LIBRARY_PATH": ":".join(libraries)}
 
 
 class Backend:

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pathlib
 import shutil
 import subprocess
 import typing as t
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-CACHE = ROOT / ".build" / "wine"
+from lab.debian_packages import unpacked
+
 NEEDED = ("libwine_", "wine64_", "libz-mingw-w64_")
 LIBRARIES = pathlib.Path("usr/lib/x86_64-linux-gnu/wine")
 # What a desktop needs, and cmd.exe does not.
@@ -25,44 +24,16 @@ RAW = '@for /f "usebackq delims=" %%L in ("C:\\windows\\line.txt") do @%%L\r\n@e
 
 
 def find_wine() -> pathlib.Path:
-    """The folder with Debian's packages unpacked."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (CACHE / ".complete").exists():
-            _download()
-            (CACHE / ".complete").touch()
-    return CACHE / "root"
+    """The folder with Debian's packages unpacked, without the half of them that runs programs of 32 bits."""
+    return unpacked("wine", ("wine64", "libwine"), needed=NEEDED, without=("*/i386-windows/*",), finish=_mend)
 
 
-def _download() -> None:
-    archives = CACHE / "archives"
-    (archives / "partial").mkdir(parents=True, exist_ok=True)
-    options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=root"]
-    fetch = ["apt-get", *options, "install", "--yes", "--quiet", "--download-only", "--reinstall", "--no-install-recommends", "wine64", "libwine"]
-    done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0 and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "--quiet"], capture_output=True, timeout=300, check=False)
-        done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
-    packages = [next(iter(sorted(archives.glob(f"{name}*.deb"))), None) for name in NEEDED]
-    if done.returncode != 0 or None in packages:
-        raise AssertionError(f"Debian's package wine64 is needed, and apt-get cannot download it:\n{(done.stdout + done.stderr)[-2000:]}")
-    for package in packages:
-        _unpack(str(package), CACHE / "root")
-    root = CACHE / "root"
+def _mend(root: pathlib.Path) -> None:
     # The package has a script here that looks for an installed Wine; and a library where dpkg would make a link.
     server = root / "usr/lib/wine/wineserver"
     server.unlink(missing_ok=True)
     server.symlink_to("wineserver64")
     shutil.copy(root / "usr/x86_64-w64-mingw32/lib/zlib1.dll", root / LIBRARIES / "x86_64-windows")
-    shutil.rmtree(archives)
-
-
-def _unpack(package: str, target: pathlib.Path) -> None:
-    """Without the half of it that runs programs of 32 bits."""
-    target.mkdir(exist_ok=True)
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as archive:
-        subprocess.run(["tar", "-x", "-C", str(target), "--exclude=*/i386-windows/*"], stdin=archive.stdout, check=True, timeout=120)
 
 
 class Wine:
