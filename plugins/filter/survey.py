@@ -1,0 +1,31 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter survey: a survey of AWX from a role's argument specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys
+
+
+def survey(
+    argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = ""
+) -> dict[str, Any]:
+    """The survey."""
+    try:
+        return surveys.survey(argument_specs, defaults, questions, entry_points, name, description)
+    except surveys.SurveyError as error:
+        raise AnsibleFilterError(f"maintenance.azure.survey: {error}") from error
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"survey": survey}

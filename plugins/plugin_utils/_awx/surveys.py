@@ -1,0 +1,167 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A survey of AWX, made from the argument specification of a role, so that the two cannot drift apart.
+
+What AWX does with a survey (awx/main/models/mixins.py, read at commit 0123329): an answer becomes an extra variable. Text, a choice and a password
+arrive as text, several choices as a list of texts, numbers as numbers. A default is sent as well, unless it is not of the question's type: hence
+no question has an empty default, and the default of several choices, which is one text with a line for each, is never sent.
+So a boolean arrives as the text "true" or "false", and a list without choices as one text with commas. Ansible's own argument specification reads
+both, and the roles do where they use them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# An option's type -> the type of the question, where the option has no choices.
+PLAIN = {"str": "text", "path": "text", "int": "integer", "float": "float", "list": "text", "dict": "textarea"}
+LENGTH = 1024
+HOW = {"list": "Several, separated by commas.", "dict": "As JSON."}
+QUESTION_KEYS = ("name", "label", "min", "max")
+MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
+
+
+class SurveyError(ValueError):
+    """What cannot be asked."""
+
+
+def survey(
+    argument_specs: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None,
+    questions: Sequence[Any],
+    entry_points: Any = "main",
+    name: str = "",
+    description: str = "",
+) -> dict[str, Any]:
+    """The survey in AWX's own form."""
+    options = options_of(argument_specs, entry_points)
+    asked = [_question(asking, options, defaults or {}) for asking in questions]
+    twice = sorted({each["variable"] for each in asked if [other["variable"] for other in asked].count(each["variable"]) > 1})
+    if twice:
+        raise SurveyError(f"asked twice: {', '.join(twice)}")
+    return {"name": name, "description": description, "spec": asked}
+
+
+def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") -> dict[str, Mapping[str, Any]]:
+    """The options of one or several entry points. A whole meta/argument_specs.yml is taken, or what is below its first key."""
+    if not isinstance(argument_specs, Mapping):
+        raise SurveyError(f"argument_specs must be what a role's meta/argument_specs.yml holds, not {argument_specs!r}")
+    entries = argument_specs.get("argument_specs", argument_specs)
+    options: dict[str, Mapping[str, Any]] = {}
+    for entry in [entry_points] if isinstance(entry_points, str) else entry_points:
+        if entry not in entries:
+            raise SurveyError(f"the role has no entry point {entry!r}, it has {', '.join(sorted(entries))}")
+        options.update(entries[entry].get("options") or {})
+    return options
+
+
+def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """One question. What is asked is an option's name, or {name, label, min, max}."""
+    wanted = {"name": asking} if isinstance(asking, str) else asking
+    if not isinstance(wanted, Mapping) or "name" not in wanted or set(wanted) - set(QUESTION_KEYS):
+        raise SurveyError(f"a question is an option's name, or has the keys {', '.join(QUESTION_KEYS)}; it is {asking!r}")
+    option = str(wanted["name"])
+    if option not in options:
+        raise SurveyError(f"{option} is no option; there are {', '.join(sorted(options))}")
+    specification = options[option]
+    question: dict[str, Any] = {
+        "question_name": str(wanted.get("label") or label(option)),
+        "question_description": _explanation(specification),
+        "variable": option,
+        "required": bool(specification.get("required", False)),
+        "type": question_type(option, specification),
+    }
+    _choices(question, specification)
+    _bounds(question, wanted)
+    _default(question, specification.get("default", _literal(defaults.get(option))))
+    return question
+
+
+def question_type(option: str, specification: Mapping[str, Any]) -> str:
+    """Which type of question takes the values of an option."""
+    kind = specification.get("type", "str")
+    if specification.get("no_log"):
+        return "password"
+    if kind == "bool":
+        return "multiplechoice"
+    if specification.get("choices"):
+        return "multiselect" if kind == "list" else "multiplechoice"
+    if kind not in PLAIN:
+        raise SurveyError(f"{option} cannot be asked in a survey: it is of type {kind}, and AWX has nothing that arrives as such")
+    return PLAIN[kind]
+
+
+def label(option: str) -> str:
+    """decide_event_id -> Event id."""
+    words = option.split("_")[1:] or [option]
+    return " ".join(words).capitalize()
+
+
+def _choices(question: dict[str, Any], specification: Mapping[str, Any]) -> None:
+    if question["type"] in ("multiplechoice", "multiselect"):
+        question["choices"] = ["true", "false"] if specification.get("type") == "bool" else [str(choice) for choice in specification["choices"]]
+
+
+def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Lengths of texts, and least and greatest numbers. Specifications have none, so they come with the question."""
+    if question["type"] in ("text", "textarea", "password"):
+        question["min"] = wanted.get("min", 1 if question["required"] else 0)
+        question["max"] = wanted.get("max", LENGTH)
+    elif question["type"] in ("integer", "float"):
+        question.update({key: wanted[key] for key in ("min", "max") if key in wanted})
+    elif "min" in wanted or "max" in wanted:
+        raise SurveyError(f"{question['variable']} has choices, and so neither min nor max")
+
+
+def _default(question: dict[str, Any], default: Any) -> None:
+    """No default at all where AWX would send an empty one, and so take from the inventory what it says."""
+    if default is None or default in ("", [], {}):
+        return
+    if question["type"] == "password":
+        raise SurveyError(f"{question['variable']} is a secret and has a default")
+    question["default"] = default_text(question, default)
+    value = question["default"]
+    size = len(value) if isinstance(value, str) else value
+    out_of_bounds = not isinstance(size, (int, float)) or size < question.get("min", size) or size > question.get("max", size)
+    unknown = [choice for choice in str(value).split("\n") if choice not in question["choices"]] if "choices" in question else []
+    if unknown or ("choices" not in question and out_of_bounds):
+        raise SurveyError(f"{question['variable']}: its default {default!r} is no answer that the question takes")
+
+
+def default_text(question: Mapping[str, Any], value: Any) -> Any:
+    """A value as AWX keeps it for a question."""
+    if question["type"] in ("integer", "float"):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, (list, tuple)):
+        return ("\n" if question["type"] == "multiselect" else ",").join(str(part) for part in value)
+    return str(value)
+
+
+def _literal(default: Any) -> Any:
+    """A default of defaults/main.yml that is a template is none that AWX could show."""
+    return None if isinstance(default, str) and ("{{" in default or "{%" in default) else default
+
+
+def _explanation(specification: Mapping[str, Any]) -> str:
+    """The option's description in words without markup, and how a list is typed."""
+    described = specification.get("description", "")
+    sentences = [described] if isinstance(described, str) else [str(sentence) for sentence in described]
+    if not specification.get("choices"):
+        sentences.append(HOW.get(str(specification.get("type")), ""))
+    return " ".join(MARKUP.sub(_unmarked, sentence) for sentence in sentences if sentence)
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    """V(true) -> true, O(maintenance.azure.x#role:main:y) -> y, P(maintenance.azure.plan#filter) -> maintenance.azure.plan."""
+    text = found[2]
+    if found[1] in ("O", "RV"):
+        return text.rpartition(":")[2] if "#" in text else text
+    return text.partition("#")[0] if found[1] == "P" else text
