@@ -12,8 +12,8 @@ name="$1"
 requirements="tests/requirements/$name.txt"
 folder="$PWD/.build/venv/$name"
 python=$(tests/tools/python.sh "${2:-}")
-# The folder of the checkout is in the stamp, because an environment cannot be moved.
-stamp="$python $PWD $(cksum < "$requirements")"
+# The folder of the checkout is in the stamp, because an environment cannot be moved. So are the files that the requirements name with -r.
+stamp="$python $PWD $(cd tests/requirements && sed -n 's/^-r //p' "$name.txt" | xargs cat "$name.txt" | cksum)"
 
 mkdir -p .build/venv .build/logs .build/tree/ansible_collections/maintenance
 ln -sfn ../../../.. .build/tree/ansible_collections/maintenance/azure

@@ -15,7 +15,7 @@ TREE = ROOT / ".build" / "tree"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "runner", "benchmark", "tools", "sanity", "requirements", "output")
 PLAYBOOK_SUITES = 4
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
@@ -110,6 +110,12 @@ def integration(core: str, *pythons: str) -> Suite:
     return Suite(f"integration-{core}", command, 1200, "closing line", environment_name, needs_environment(environment_name))
 
 
+def runner() -> Suite:
+    """As AWX runs it: with nothing but what the execution environment has."""
+    needs = ("environment-execution-environment", "environment-builder")
+    return Suite("runner", ("python", "-m", "pytest", "-q", "-ra", "tests/runner"), 900, "pytest", needs=needs)
+
+
 def sanity(core: str, *options: str) -> Suite:
     environment_name = f"core-{core}" if core != "2.21" else "test"
     command = ("tests/tools/ansible_test.sh", "sanity", *options)
@@ -139,6 +145,9 @@ def heavy_suites() -> list[Suite]:
         *(sanity(core, "--skip-test", "pylint", "--skip-test", "shellcheck") for core in ("2.18", "2.19", "2.20")),
         *lint_suites(),
         Suite("artifact", ("tests/tools/artifact.sh",), 300),
+        build_environment("execution-environment", "3.12"),
+        build_environment("builder", "3.12"),
+        runner(),
     ]
 
 

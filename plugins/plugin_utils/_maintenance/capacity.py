@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.expression import ExpressionError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.keeping import Keep
 
-KEYS = ("name", "members", "max_unavailable", "keep")
+KEYS = ("name", "members", "size", "max_unavailable", "keep")
 # From a template or a command line a number may come as text (core 2.18).
 LIMIT = re.compile(r"\s*([0-9]{1,9})\s*(%?)\s*")
 
@@ -35,6 +35,8 @@ class Group:
     """The limit as it was given; empty where there is none, only what must be kept."""
     keep: tuple[Keep, ...] = ()
     """What must be true of the members that stay in service."""
+    size: int | None = None
+    """How many members there are, as far as it was said: a part of an inventory names fewer."""
 
     @property
     def hash(self) -> str:
@@ -76,11 +78,21 @@ def _group(given: Any, place: int) -> Group:
     if unknown:
         raise CapacityError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
     members = _members(source.get("members"), label)
+    size = _size(source.get("size"), label)
     kept = _keep(source.get("keep"), label)
     if kept and source.get("max_unavailable") is None:
-        return Group(name, members, len(members), "", kept)
+        return Group(name, members, len(members), "", kept, size)
     limit, said = _limit(source.get("max_unavailable"), len(members), label)
-    return Group(name, members, limit, said, kept)
+    return Group(name, members, limit, said, kept, size)
+
+
+def _size(given: Any, label: str) -> int | None:
+    if given is None:
+        return None
+    found = None if isinstance(given, bool) else re.fullmatch(r"\s*([0-9]{1,9})\s*", str(given))
+    if found is None or int(found[1]) == 0:
+        raise CapacityError(f"{label}: size must be the number of its members, such as 12, not {given!r}")
+    return int(found[1])
 
 
 def _keep(given: Any, label: str) -> tuple[Keep, ...]:

@@ -33,6 +33,11 @@ def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
 def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
     if group in rooms.short:
         missing = [member for member in group.members if member in rooms.missing]
+        if not missing:
+            return (
+                f"capacity group {group.name!r} is held: it has {group.size} members, and this run's inventory names {len(group.members)} of them"
+                " (a slice of it, or a source that failed?), so nobody knows how many are out; run it for all members"
+            )
         return (
             f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
             " knows how many are out; run it for all members"

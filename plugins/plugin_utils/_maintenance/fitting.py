@@ -53,7 +53,7 @@ class Rooms:
     of: dict[str, list[Group]] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     short: frozenset[Group] = frozenset()
-    """Groups with missing members."""
+    """Groups with missing members, or that are only a part of what they are said to be."""
     out: dict[str, str] = field(default_factory=dict)
     """Members that are out now, before anything of this plan starts."""
     stuck: dict[str, str] = field(default_factory=dict)
@@ -142,7 +142,7 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
                 out.setdefault(part.host.name, why or "")
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
-    short = frozenset(group for name in missing for group in of[name])
+    short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
     return Rooms(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, going_on, telling, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part, clock_offset
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import PHASES, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
 
@@ -96,12 +96,17 @@ def _explained(records: Any) -> bool:
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
 
 
-def counts(phases: dict[str, str], steps: list[dict[str, Any]]) -> dict[str, int]:
-    """Numbers, for workflows that branch on them."""
-    found = {"events": len(phases), "steps": len(steps)}
-    for phase in phases.values():
-        found[phase] = found.get(phase, 0) + 1
-    return found
+def counts(phases: dict[str, str], steps: list[dict[str, Any]], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
+    """Numbers, for workflows that branch on them. All of them each time, so that nobody needs to ask whether one is there."""
+    words_ = list(phases.values())
+    return {
+        "events": len(words_),
+        "steps": len(steps),
+        **{phase: words_.count(phase) for phase in (*PHASES, "foreign", "retired")},
+        "vms": len(hosts),
+        "vms_answered": found["answered"],
+        **{f"vms_{state}": len(found[state]) for state in ("unreachable", "failed", "excluded", "lost")},
+    }
 
 
 def fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:

@@ -58,6 +58,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     steps = _steps(cases, hosts, decided, phases, chosen, moment, keepers)
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
+    summary = overview.summary(hosts, directory, cases, chosen, moment)
     return {
         "events": [overview.entry(case, phases[case.key]) for case in cases],
         "steps": steps,
@@ -70,11 +71,11 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             if part.failed and case.ours
         ],
         "hosts": overview.of_hosts(hosts),
-        "summary": {**overview.summary(hosts, directory, cases, chosen, moment), "retired": deciding.retired(said)},
+        "summary": {**summary, "retired": deciding.retired(said)},
         "capacity": fitting.shown(decided.rooms),
         "claims": claiming.shown(hosts, chosen),
         "involved": _involved(cases, hosts, steps, chosen, keepers),
-        "counts": overview.counts(phases, steps),
+        "counts": overview.counts(phases, steps, hosts, summary),
         "fingerprint": overview.fingerprint(hosts, steps),
     }
 

@@ -68,7 +68,7 @@ def test_a_member_named_twice_is_one() -> None:
         ([{**web(), "name": " "}], "group 1 of the capacity: needs a name"),
         ([web(), web()], r"group 2 of the capacity \('web'\): group 1 has the same name"),
         ([{**web(), "keep": []}], "keep must be a JMESPath expression or a list of such, not"),
-        ([{**web(), "max": 1}], "unknown keys max; there are name, members, max_unavailable, keep"),
+        ([{**web(), "max": 1}], "unknown keys max; there are name, members, size, max_unavailable, keep"),
         ([web(members=())], r"\('web'\): members must be a list"),
         ([{**web(), "members": "vm1"}], "members must be a list"),
         ([{**web(), "members": ["vm1", 7]}], "member 2 must be the name of an inventory host, not 7"),
@@ -209,6 +209,22 @@ def test_a_sliced_inventory_holds_the_group(limit: Any) -> None:
     # Another group is not touched by it, nor what is out already.
     assert acts(held(vm("vm1", [E1]), vm("vm2"), groups=[web(limit, ("vm2", "vm3"))])) == ["drain vm1 E1"]
     assert acts(held(vm("vm1", [E1], [record("drained")]), vm("vm2"), groups=[web(limit)])) == ["approve vm1 E1"]
+
+
+@pytest.mark.parametrize("size", [3, "3", 1])
+def test_a_list_that_a_slice_has_cut_holds_the_group(size: Any) -> None:
+    """An expression such as groups['web'] has in a slice only the hosts of the slice: all that it names are there."""
+    cut = {**web(1, ("vm1", "vm2")), "size": size}
+    found = held(vm("vm1", [E1]), vm("vm2"), groups=[cut])
+    assert acts(found) == []
+    assert f"it has {size} members, and this run's inventory names 2 of them" in entry(found)["reason"]
+    assert "drain vm1 E1" in acts(held(vm("vm1", [E1]), vm("vm2"), groups=[{**cut, "size": 2}]))
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, True, "all", "25%", []])
+def test_a_size_that_is_no_number_of_members_is_refused(size: Any) -> None:
+    with pytest.raises(CapacityError, match="size must be the number of its members"):
+        load([{**web(), "size": size}])
 
 
 def test_events_of_others_take_no_room() -> None:
