@@ -13,10 +13,10 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.batches import BatchError, make_batches
 
 
-def batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None) -> list[list[str]]:
+def batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None, first: Any = ()) -> list[list[str]]:
     """All hosts, in batches."""
     try:
-        return make_batches(hosts, by, serial, places)
+        return make_batches(hosts, by, serial, places, first)
     except BatchError as error:
         raise AnsibleFilterError(f"maintenance.azure.batches: {error}") from error
 

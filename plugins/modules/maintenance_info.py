@@ -230,7 +230,7 @@ mirrors:
 upgrades:
   description:
     - How far upgrades are on this VM, as M(maintenance.azure.maintenance_record) has marked it.
-    - Each has C(name), C(state) (V(begun) or V(done)), C(at), C(begun_at), C(run) and C(who).
+    - Each has C(name), C(state) (V(begun), V(upgraded), V(left) or V(done)), C(at), C(begun_at), C(run) and C(who).
   version_added: 1.3.0
   returned: success
   type: list

@@ -179,9 +179,12 @@ options:
         type: str
         required: true
       state:
-        description: V(begun) before anything is done, V(done) at the end, V(absent) to forget it.
+        description:
+          - V(begun) before anything is done, V(upgraded) when its tasks are done and the VM is not back yet, V(done) at the end.
+          - V(left) when it failed and the VM is to stay out of service. Role P(maintenance.azure.respond#role) does not put it back then.
+          - V(absent) to forget it.
         type: str
-        choices: [begun, done, absent]
+        choices: [begun, upgraded, left, done, absent]
         required: true
 extends_documentation_fragment:
   - maintenance.azure.attributes

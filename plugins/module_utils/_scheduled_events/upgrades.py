@@ -29,7 +29,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 FORMAT = 1
 FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
-STATES = ("begun", "done")
+# Begun: its tasks may be under way. Upgraded: they are done, and it is not yet back. Left: they failed, and it stays as it is by choice.
+STATES = ("begun", "upgraded", "left", "done")
 LONGEST_NAME = 100
 KEYS = ("name", "state", "at", "begun_at", "run", "who")
 
@@ -102,7 +103,7 @@ class Marks:
     def write(self, upgrade: str, state: str, run: str, who: str) -> Mark:
         """Replace it."""
         before, now = self.present(upgrade), self.host.now()
-        begun_at = before["begun_at"] if before and state == "done" else now
+        begun_at = before["begun_at"] if before and state != "begun" else now
         mark: Mark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
         replace_file(self.files, mark_name(upgrade), dict(mark, format=FORMAT, vm_id=self.vm_id), "The mark")
         return mark

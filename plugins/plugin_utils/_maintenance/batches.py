@@ -18,8 +18,11 @@ class BatchError(ValueError):
     """What cannot be put into batches."""
 
 
-def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None) -> list[list[str]]:
-    """All hosts, each once. No batch has VMs of two domains, and a domain is done before the next one begins."""
+def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None, first: Any = ()) -> list[list[str]]:
+    """All hosts, each once. No batch has VMs of two domains, and a domain is done before the next one begins.
+
+    What was begun comes first, in batches of its own: it may be out of service, and then the others find no room beside it.
+    """
     names = plain.texts(hosts)
     if len(names) != len(plain.items(hosts)):
         raise BatchError(f"hosts must be a list of inventory hosts, not {hosts!r}")
@@ -27,9 +30,13 @@ def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any
     kind = plain.text(by)
     if kind not in KINDS:
         raise BatchError(f"by must be one of {', '.join(KINDS)}, not {by!r}")
+    begun = set(plain.texts(first))
     if kind == "serial":
-        return _cut(names, _sizes(serial if serial is not None else 1, len(names)))
-    return [batch for domain in _domains(names, kind, plain.mapping(places)) for batch in _cut(domain, _sizes(serial or "100%", len(domain)))]
+        sizes = _sizes(serial if serial is not None else 1, len(names))
+        return _cut([name for name in names if name in begun], sizes) + _cut([name for name in names if name not in begun], sizes)
+    domains = [(domain, _sizes(serial or "100%", len(domain))) for domain in _domains(names, kind, plain.mapping(places))]
+    ahead = [batch for domain, sizes in domains for batch in _cut([name for name in domain if name in begun], sizes)]
+    return ahead + [batch for domain, sizes in domains for batch in _cut([name for name in domain if name not in begun], sizes)]
 
 
 def _domains(names: Sequence[str], kind: str, places: Mapping[str, Any]) -> list[list[str]]:

@@ -180,7 +180,7 @@ def _why_stuck(host: Host | None) -> str | None:
     if host.look.in_service is False:
         return "not in service"
     # Its upgrade was cut off, and no health check says that it serves all the same.
-    begun = next((name for name, state in host.look.marks.items() if state == "begun"), None)
+    begun = next((name for name, state in host.look.marks.items() if state != "done"), None)
     return f"in the middle of upgrade {begun!r}" if begun is not None and host.look.in_service is None else None
 
 

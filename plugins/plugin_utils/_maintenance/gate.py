@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate_asking, gate_obstacles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate_asking, gate_keepers, gate_obstacles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as planning
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import Ask
@@ -24,7 +24,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 # While something is in the way, it is looked at this often at least, and not more often than the least.
 LONGEST_WAIT = 30.0
 LEAST_WAIT = 1.0
-BEGUN, DONE = "begun", "done"
+BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
 
 
 def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
@@ -50,6 +50,8 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "upgrade": asked.upgrade,
         "batch": list(todo),
         "done": list(done),
+        "upgraded": [name for name in todo if asked.marks and _mark(asked, hosts.get(name)) == UPGRADED],
+        "keepers": {name: gate_keepers.keeper(asked, hosts[name], picture.hosts, picture.cases, chosen) for name in todo if name in hosts},
         "obstacles": [one.shown() for one in found],
         "why": answer.why,
         "steps": board.steps + (_marks(asked, hosts, board) if answer.go else []),
@@ -116,8 +118,8 @@ def _obstacles(
         *gate_obstacles.of_looks(ask, hosts, [host for host in picture.hosts if host.name in mates], settings),
         *gate_obstacles.of_events(picture.cases, batch, ask, settings),
         *gate_obstacles.of_memory(seen, picture.cases, ask, settings, picture.now),
-        *gate_obstacles.of_claims(board, ask.batch),
-        *gate_obstacles.of_capacity(rooms, picture.cases, ask.batch, ask),
+        *gate_obstacles.of_claims(board, ask.batch, hosts),
+        *gate_obstacles.of_capacity(rooms, picture.cases, ask, board, hosts),
     ]
 
 
@@ -127,7 +129,9 @@ def _marks(ask: Ask, hosts: Mapping[str, Host], board: claiming.Board) -> list[d
         return []
     step = {"act": "mark", "upgrade": ask.upgrade, "state": BEGUN, "event_id": ask.claim_id, "claim": claiming.token(board.settings)}
     return [
-        {**step, "host": name, "reason": f"upgrade {ask.upgrade!r} begins", "continues": False} for name in ask.batch if _mark(ask, hosts.get(name)) != BEGUN
+        {**step, "host": name, "reason": f"upgrade {ask.upgrade!r} begins", "continues": False}
+        for name in ask.batch
+        if _mark(ask, hosts.get(name)) not in (BEGUN, UPGRADED)
     ]
 
 

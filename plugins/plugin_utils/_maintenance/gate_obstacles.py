@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import KNOWN_TYPES, Ask
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Claim, Host, Look, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
 KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
@@ -117,7 +117,9 @@ def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Set
     if look is None or record is None or record.only_carries:
         return None
     event_id = record.event.event_id
-    if fitting.is_out(record):
+    # A restart that an earlier run of this upgrade has ordered and approved: what is over is gone on with.
+    own = case.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
+    if fitting.is_out(record) and not own:
         return Obstacle("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
     if case.key in look.listed or case.key.startswith(UPGRADE):
         return None  # listed, and it does not count; or another upgrade's drain, which is over when it is over
@@ -168,19 +170,38 @@ def remember(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, now: floa
 # --- Others --------------------------------------------------------------------------------------------------------------
 
 
-def of_claims(board: Board, batch: Iterable[str]) -> list[Obstacle]:
+def of_claims(board: Board, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Obstacle]:
     """Other runs at work on the batch. Nobody passes another's claim, whatever came first."""
     found = []
     for name in batch:
         said = claiming.at_work(board, [name])
         if said:
             live = next(claim for claim in board.others[name] if not claim.expired)
-            found.append(Obstacle("claim", said, name, live.event_id))
+            found.append(Obstacle("claim", said + _until_when(live, hosts[name]), name, live.event_id))
     return found
 
 
-def of_capacity(rooms: fitting.Rooms, cases: Iterable[Case], batch: Sequence[str], ask: Ask) -> list[Obstacle]:
+def _until_when(claim: Claim, host: Host) -> str:
+    """For how long at most, if it makes no sign of life; and what to say where somebody knows that it will make none."""
+    if claim.limit is None or host.look is None:
+        return ""
+    left = words.duration(max(claim.limit - host.look.now, 0.0))
+    said = f", until {instants.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
+    return said + (f". If you know that this run is dead, say so: gate_dead_run={claim.run}" if claim.kind == "upgrade" else "")
+
+
+def of_capacity(rooms: fitting.Rooms, cases: Iterable[Case], ask: Ask, board: Board, hosts: Mapping[str, Host]) -> list[Obstacle]:
     """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
     coming = {part.host.name: f"{_event(case)} is coming" for case in cases if case.listed and counts(case, ask) for part in case.hit}
-    said = fitting.no_room(rooms, batch, coming)
-    return [Obstacle("capacity", said)] if said else []
+    said = fitting.no_room(rooms, ask.batch, coming)
+    if not said:
+        return []
+    # A run that was killed after its last step leaves a VM that is done, and claimed.
+    held = [
+        f"{claim.words} holds {name}{_until_when(claim, hosts[name])}"
+        for name, claims in board.others.items()
+        if name not in ask.batch and name in hosts
+        for claim in claims
+        if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
+    ]
+    return [Obstacle("capacity", "; ".join([said, *held]))]

@@ -41,6 +41,8 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
                 "approve": why is None and lister is not None,
                 "host": lister,
                 "approve_for": list(case.event.resources),
+                "hosts": [part.host.name for part in case.hit],
+                "event": case.event.for_record(),
                 "why": why if why is not None or lister is not None else "no VM that is drained for the upgrade lists it yet",
             }
         )

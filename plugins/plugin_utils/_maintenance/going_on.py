@@ -66,9 +66,15 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
 
 
 def _upgrade_under_way(look: Look, key: str) -> str | None:
-    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone."""
+    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone.
+
+    Where a person wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
+    """
     if not key.startswith(UPGRADE):
         return None
+    left = next((name for name, state in look.marks.items() if state == "left" and (UPGRADE + name).lower() == key), None)
+    if left is not None:
+        return f"upgrade {left!r} failed on it, and it was left for a person to look at"
     digest = event_digest(key)
     return next((f"{claim.words} is at work for {claim.purpose}" for claim in look.claims if claim.digest == digest and not claim.expired), None)
 

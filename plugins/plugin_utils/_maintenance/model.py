@@ -225,7 +225,7 @@ class Look:
     """The instance metadata as it was read."""
     mirrors: tuple[Mirror, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
-    """Upgrades by name, and how far each is on this VM: begun or done."""
+    """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,13 +122,14 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
 
 
 def _marks(value: Any) -> dict[str, str]:
-    """A mark in an unknown state is one that was begun: done is only what says so."""
+    """A mark in an unknown state is one that was begun: what was done is only what says so."""
     found = {}
     for item in plain.items(value):
         given = plain.mapping(item)
         name = plain.text(given.get("name"))
         if name is not None:
-            found[name] = "done" if plain.text(given.get("state")) == "done" else "begun"
+            state = plain.text(given.get("state"))
+            found[name] = state if state in ("upgraded", "left", "done") else "begun"
     return found
 
 

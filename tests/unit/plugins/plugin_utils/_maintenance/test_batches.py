@@ -64,3 +64,17 @@ def test_what_cannot_be_put_into_batches_is_refused() -> None:
     with pytest.raises(BatchError, match="no VM says in which fault domain it is"):
         make_batches(["a"], "fault_domain", None, {"a": {"zone": "1"}})
     assert make_batches([], "zone") == []
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(st.lists(st.tuples(st.sampled_from(["0", "1", "2"]), st.booleans()), min_size=1, max_size=20), st.sampled_from(KINDS), st.sampled_from([1, 2]))
+def test_what_was_begun_comes_first_in_batches_of_its_own(vms: list[tuple[str, bool]], by: str, serial: Any) -> None:
+    places = {f"vm{number}": {by: domain} for number, (domain, _begun) in enumerate(vms)}
+    begun = [f"vm{number}" for number, (_domain, begun) in enumerate(vms) if begun]
+    found = make_batches(list(places), by, serial, places, begun)
+    assert sorted(name for batch in found for name in batch) == sorted(places), "every VM once"
+    kinds = [{name in begun for name in batch} for batch in found]
+    assert all(len(kind) == 1 for kind in kinds), "no batch has both"
+    assert kinds == sorted(kinds, key=lambda kind: kind != {True}), "what was begun comes first"
+    rest = [name for name in places if name not in begun]
+    assert found[kinds.count({True}) :] == make_batches(rest, by, serial, places), "the others go as ever"

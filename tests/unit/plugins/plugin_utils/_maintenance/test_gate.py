@@ -36,6 +36,9 @@ def claim(event_id: str = OURS, run: str = "run000mine", *, left: float = 100, *
     return {**found, **more}
 
 
+UNTIL = f", until {at(100)[:10]} {at(100)[11:19]} UTC unless it goes on (100 s from now)"
+
+
 def theirs(event_id: str = "E9", **more: Any) -> dict[str, Any]:
     return claim(event_id, "run00other", **more)
 
@@ -91,13 +94,23 @@ def test_another_run_on_the_batch_makes_it_give_its_claims_back_and_come_after_e
     found = ask(ours("vm1"), ours("vm2", claims=[claim(), theirs()]), batch=("vm1", "vm2"))
     assert (found["go"], kinds(found)) == (False, ["claim"])
     assert steps(found) == [f"release vm1 {OURS}", f"release vm2 {OURS}"]
-    assert found["why"] == ["run run00other of bob on deploy2 is at work on vm2 for E9"]
+    assert found["why"] == ["run run00other of bob on deploy2 is at work on vm2 for E9" + UNTIL]
     assert found["wait"]["seconds"] > claiming.PAUSE
 
 
 def test_another_upgrade_is_named() -> None:
-    found = ask(vm("vm1", claims=[theirs("upgrade:Packages")]))
-    assert found["why"] == ["run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'"]
+    found = ask(vm("vm1", claims=[theirs("upgrade:Packages", kind="upgrade")]))
+    dead = ". If you know that this run is dead, say so: gate_dead_run=run00other"
+    assert found["why"] == [f"run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'{UNTIL}{dead}"]
+
+
+def test_what_a_killed_run_of_this_upgrade_holds_of_the_group_is_said() -> None:
+    """Killed between the mark and the release: the VM is done, serves, and takes room until the time limit."""
+    done = vm("vm2", claims=[theirs(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
+    found = ask(ours("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
+    assert kinds(found) == ["capacity"]
+    assert f"run run00other of bob on deploy2 holds vm2{UNTIL}" in found["why"][0]
+    assert found["why"][0].endswith("gate_dead_run=run00other")
 
 
 def test_respond_says_which_upgrade_holds_a_vm() -> None:
@@ -205,6 +218,15 @@ def test_respond_leaves_alone_what_an_upgrade_has_drained_while_its_claim_stands
     assert not found["failed"]
 
 
+def test_what_failed_and_is_to_be_left_stays_when_nobody_claims_it() -> None:
+    left = {**upgrading([]), "look": {**upgrading([])["look"], "upgrades": [{"name": "Packages", "state": "left"}]}}
+    found = plan(left, run={"id": "runrespond"}, tell=False)
+    assert found["steps"] == []
+    assert found["events"][0]["reason"] == "upgrade 'Packages' failed on it, and it was left for a person to look at"
+    other = {**left, "look": {**left["look"], "upgrades": [{"name": "Others", "state": "left"}]}}
+    assert plan(other, run={"id": "runrespond"}, tell=False)["steps"] != []
+
+
 def test_what_a_dead_upgrade_has_left_is_put_back() -> None:
     late = plan(upgrading([theirs("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, tell=False)
     assert [step["act"] for step in late["steps"]] == ["note", "release"] or [step["act"] for step in late["steps"]] == ["release", "note"]
@@ -298,6 +320,44 @@ def test_what_is_marked_as_done_is_left_out() -> None:
 def test_what_was_begun_goes_on_and_is_not_marked_again() -> None:
     found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "begun"}]), marks=True)
     assert (found["go"], found["steps"]) == (True, [])
+
+
+def test_what_was_upgraded_and_is_not_back_goes_on_without_its_tasks() -> None:
+    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)
+    assert (found["go"], found["steps"], found["upgraded"]) == (True, [], ["vm1"])
+
+
+def test_what_failed_and_was_left_begins_anew() -> None:
+    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "left"}]), marks=True)
+    assert (found["go"], steps(found), found["upgraded"]) == (True, [f"mark vm1 {OURS}"], [])
+
+
+@pytest.mark.parametrize("state", ["upgraded", "left"])
+def test_whatever_is_not_done_counts_as_out_for_others(state: str) -> None:
+    half = vm("vm2", upgrades=[{"name": NAME, "state": state}])
+    found = ask(ours("vm1"), half, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
+    assert kinds(found) == ["capacity"]
+    assert "vm2 (in the middle of upgrade" in found["why"][0]
+
+
+def test_copies_are_kept_by_who_stays_in_service() -> None:
+    groups = [{"name": "web", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 3}]
+    hit = event("E7", ("vm2",))
+    assert ask(ours("vm1"), vm("vm2"), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm2"}
+    assert ask(ours("vm1"), vm("vm2", [hit]), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm3"}
+    assert ask(ours("vm1"), ours("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=groups)["keepers"] == {"vm1": "vm3", "vm2": "vm3"}
+    assert ask(ours("vm1"), ours("vm2"), batch=("vm1", "vm2"))["keepers"] == {"vm1": "vm2", "vm2": "vm1"}
+    assert ask(ours("vm1"))["keepers"] == {"vm1": None}
+    kept = {"vm": "vm1", "vm_id": None, "record": record("drained", event(OURS, event_type="Upgrade"))}
+    assert ask(ours("vm1"), vm("vm2"), vm("vm3", mirrors=[kept]), capacity=groups)["keepers"] == {"vm1": "vm3"}
+
+
+def test_a_restart_of_its_own_that_is_over_does_not_hold_the_next_run_of_the_upgrade() -> None:
+    def approved(upgrade: str) -> dict[str, Any]:
+        return ours("vm1", records=[{**record("approved", event(event_source="User"), ago=900), "rule": {"upgrade": upgrade}, "methods": []}])
+
+    assert ask(approved(NAME))["go"]
+    assert kinds(ask(approved("Other"))) == ["record"]
 
 
 def test_without_marks_nobody_is_left_out() -> None:

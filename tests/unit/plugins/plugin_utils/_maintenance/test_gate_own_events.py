@@ -30,7 +30,8 @@ def ask(*seen: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_restart_of_what_is_drained_under_the_claim_is_approved() -> None:
     (found,) = ask(drained("vm1", event(**ORDERED)))
-    assert found == {"event_id": "E1", "approve": True, "host": "vm1", "approve_for": ["vm1"], "why": None}
+    assert found.pop("event")["event_source"] == "User"
+    assert found == {"event_id": "E1", "approve": True, "host": "vm1", "hosts": ["vm1"], "approve_for": ["vm1"], "why": None}
 
 
 @pytest.mark.parametrize(
