@@ -26,6 +26,7 @@ class Balancer:
         self.url = f"http://{CONTROLLER}:{PORT}/"
         self._work, self._base = work / "balancer", base
         self.root = self._work / "root"
+        self.log = self._work / "log"
         self._servers = servers
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -43,9 +44,9 @@ class Balancer:
         text = (FILES / "haproxy.cfg").read_text().replace("BIND", f"{CONTROLLER}:{PORT}")
         (self.root / "etc/haproxy/lab.cfg").write_text(text + "\n".join(lines) + "\n")
         command = ["nice", "-n", "-5", "chroot", str(self.root), "haproxy", "-db", "-f", "/etc/haproxy/lab.cfg"]
-        with (self._work / "log").open("wb") as log:
+        with self.log.open("wb") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        until(lambda: pathlib.Path(self.socket_path).exists(), 10, f"HAProxy listens; it says: {(self._work / 'log').read_text()[-1000:]}")
+        until(lambda: pathlib.Path(self.socket_path).exists(), 10, f"HAProxy listens; it says: {self.log.read_text()[-1000:]}")
 
     def ask(self, command: str) -> str:
         """A command to the runtime socket; the answer."""

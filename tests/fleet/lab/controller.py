@@ -62,8 +62,11 @@ class Controller:
         words = ["ssh", "-i", str(self._key), *SSH_OPTIONS[: SSH_OPTIONS.index("ControlMaster=auto") - 1]]
         return run(*words, f"root@{self._guests[vm].address}", command, check=False, seconds=20).strip()
 
-    def start(self, playbook: str, log: pathlib.Path, stop_at: str = "", **variables: t.Any) -> subprocess.Popen[bytes]:
-        """A playbook as a process. It stands still at a task when it is told so (see callback_plugins/boundary.py)."""
+    def start(self, playbook: str, log: pathlib.Path, stop_at: str = "", known: str = "known_boundaries", **variables: t.Any) -> subprocess.Popen[bytes]:
+        """A playbook as a process. It stands still at a task when it is told so (see callback_plugins/boundary.py).
+
+        ``known`` is the file of those at which a run was stopped before.
+        """
         inventory = self.folder / f"{log.stem}.inventory.json"
         inventory.write_text(json.dumps({"all": {"children": self._groups()}}))
         command = ["nice", "-n", "5", "ansible-playbook", "-i", str(inventory), playbook, "-e", json.dumps({"respond_hosts": "web", **variables})]
@@ -73,7 +76,7 @@ class Controller:
             ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.folder / f"cp-{log.stem}"),
             BOUNDARY_FILE=str(log.with_suffix(".boundaries")),
             BOUNDARY_AT=stop_at,
-            BOUNDARY_KNOWN=str(self.folder / "known_boundaries"),
+            BOUNDARY_KNOWN=str(self.folder / known),
         )
         with log.open("ab") as output:
             run = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)

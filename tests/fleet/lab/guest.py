@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 
 from .cgroups import Cgroup
 from .commands import in_background, run, until
@@ -20,6 +21,8 @@ FILES = pathlib.Path(__file__).resolve().parents[1] / "guest"
 HEALTH = "srv/www/health"
 UNWANTED = ("haproxy.service", "e2scrub_reap.service", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer")
 ASKED_FOR_REBOOT = 133
+# A machine that reboots is off for a while. A guest alone would be back before a probe has missed it.
+FIRMWARE_SECONDS = 6
 
 
 class Guest:
@@ -31,6 +34,7 @@ class Guest:
         self.console = work / name / "console"
         self._work, self._base = work / name, base
         self._on = False
+        self.reboots = 0
         self._lock = threading.RLock()
 
     @property
@@ -78,10 +82,14 @@ class Guest:
         in_background(lambda: self._wait(process), f"{self.name} runs")
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        """A guest that asks for a reboot gets it, as from a hypervisor."""
-        code = process.wait()
+        """A guest that asks for a reboot gets it, as from a hypervisor. ``reboots`` counts them."""
+        if process.wait() != ASKED_FOR_REBOOT:
+            return
+        self.reboots += 1
+        time.sleep(FIRMWARE_SECONDS)
         with self._lock:
-            if self._on and code == ASKED_FOR_REBOOT:
+            # Unless the plug was pulled meanwhile: then the platform boots it.
+            if self._on and not self.cgroup.processes():
                 self.boot()
 
     def answers(self) -> bool:

@@ -75,6 +75,8 @@ class Lab:
                 shutil.copy(guest.console, self.logs / f"{vm}.console")
         for path in self.work.glob("*.requests"):
             shutil.copy(path, self.logs)
+        if self.balancer.log.exists():
+            shutil.copy(self.balancer.log, self.logs / "haproxy.log")
 
     def close(self) -> None:
         self.keep_logs()

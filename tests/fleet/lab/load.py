@@ -22,8 +22,8 @@ import urllib.parse
 PATIENCE = 15.0
 
 
-async def request(host: str, port: int) -> tuple[int, str, str]:
-    """Status, server, and what went wrong, of one request over a connection of its own."""
+async def request(host: str, port: int) -> tuple[int, str, str, str]:
+    """Status, server, the application's version, and what went wrong, of one request over a connection of its own."""
     reader, writer = await asyncio.open_connection(host, port)
     try:
         writer.write(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
@@ -34,17 +34,18 @@ async def request(host: str, port: int) -> tuple[int, str, str]:
     headers = {name.lower(): value.strip() for name, _mark, value in (line.partition(":") for line in lines[1:])}
     status = int(lines[0].split(" ")[1]) if lines[0].startswith("HTTP/") else 0
     cut = len(body) != int(headers.get("content-length", len(body)))
-    return status, headers.get("x-server", ""), "the body is cut short" if cut else "" if status == 200 else lines[0] or "no answer"
+    error = "the body is cut short" if cut else "" if status == 200 else lines[0] or "no answer"
+    return status, headers.get("x-server", ""), headers.get("x-version", ""), error
 
 
 async def user(host: str, port: int, output: t.TextIO) -> None:
     began = time.time()
-    status, server, error = 0, "", ""
+    status, server, version, error = 0, "", "", ""
     try:
-        status, server, error = await asyncio.wait_for(request(host, port), PATIENCE)
+        status, server, version, error = await asyncio.wait_for(request(host, port), PATIENCE)
     except (OSError, ValueError, IndexError, asyncio.TimeoutError) as problem:
         error = f"{type(problem).__name__} {problem}".strip()
-    line = {"at": began, "seconds": round(time.time() - began, 3), "status": status, "server": server, "error": error}
+    line = {"at": began, "seconds": round(time.time() - began, 3), "status": status, "server": server, "version": version, "error": error}
     output.write(json.dumps(line) + "\n")
     output.flush()
 
@@ -69,6 +70,7 @@ class Request:
     seconds: float
     status: int
     server: str
+    version: str
     error: str
 
     @property
@@ -84,6 +86,11 @@ class Load:
         command = ["nice", "-n", "-5", sys.executable, "-I", __file__, url, str(rate), str(path)]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
+    def so_far(self) -> list[Request]:
+        """Every request that is over."""
+        lines = self._path.read_text().splitlines(keepends=True)
+        return [Request(**json.loads(line)) for line in lines if line.endswith("\n")]
+
     def stop(self) -> list[Request]:
         """Ends it, after what is under way; every request."""
         time.sleep(5)
@@ -91,8 +98,7 @@ class Load:
             raise RuntimeError("the load generator ended by itself")
         self._process.terminate()
         self._process.wait(10)
-        lines = self._path.read_text().splitlines(keepends=True)
-        return [Request(**json.loads(line)) for line in lines if line.endswith("\n")]
+        return self.so_far()
 
 
 if __name__ == "__main__":
