@@ -43,6 +43,9 @@ def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Ma
     for kind in KINDS:
         for entry in entries[kind.name]:
             owned = entry if kind.name == "organization" else {"organization": str(organization["name"]), **entry}
+            if kind.name == "execution_environment" and data.get("awx_state") == "absent" and not entry.get("image"):
+                # The module wants one, even to remove it.
+                owned = {**owned, "image": "none"}
             made.append(_object(kind, owned, names, specs, defaults or {}))
     return _named_only(made) + made
 
@@ -102,11 +105,11 @@ def _related(kind: str, value: Any, names: Names) -> Any:
     return "" if value is None else value
 
 
-def _execution_environment(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
-    if not arguments.get("image"):
+def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+    if not arguments.get("image") and entry.get("made", True):
         raise AwxError(
             f"the execution environment {arguments['name']} has no image: set awx_image to the one that has this collection in it, "
-            "see docs of execution environments, or say made: false if somebody else keeps it"
+            "or say made: false in its entry if somebody else keeps it"
         )
 
 

@@ -89,9 +89,9 @@ class Store:
 
     def matches(self, item, path, value):
         if len(path) == 1:
-            if path[0] not in item:
+            if path[0] not in item and path[0] not in ONE:
                 raise Refused("Failed to query the API: no field named %s" % path[0])
-            return str(item[path[0]]) == str(value)
+            return str(item.get(path[0])) == str(value)
         related = self.by_id(ONE[path[0]], item.get(path[0]))
         return related is not None and self.matches(related, path[1:], value)
 
