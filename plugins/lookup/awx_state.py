@@ -77,7 +77,8 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, refusals
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
 
-COLLECTION, READER = "awx.awx", "awx.awx.controller_api"
+COLLECTION = "awx.awx"
+READER = "awx.awx.controller_api"
 CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_cli.cfg"), pathlib.Path("tower_cli.cfg"))
 
 

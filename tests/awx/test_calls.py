@@ -98,3 +98,12 @@ def test_variables_of_infra_aap_configuration(everything: dict[str, t.Any]) -> N
 def test_sources_are_named() -> None:
     for described in [*OPTIONS["modules"].values(), OPTIONS["auth"], OPTIONS["workflow_node"], *AAP["variables"].values()]:
         assert len(described["commit"]) == 40
+
+
+def test_options_of_the_inventory_plugin() -> None:
+    defaults = yaml.safe_load((ROOT / "roles" / "awx" / "defaults" / "main.yml").read_text())
+    example = yaml.safe_load((ROOT / "docs" / "examples" / "web.azure_rm.yaml").read_text())
+    for options in (example, defaults["awx_inventory_sources"][0]["source_vars"]):
+        assert options["plugin"] == "azure.azcollection.azure_rm" and set(options) <= set(OPTIONS["azure_rm"]["options"])
+        # A VM that Azure works on must not drop out of its group.
+        assert options["default_host_filters"] == []

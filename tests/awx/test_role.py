@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import typing as t
 
-from ansible_collections.maintenance.azure.tests.awx.conftest import Awx, item
+from ansible_collections.maintenance.azure.tests.awx.conftest import ROOT, Awx, item
 
 TEMPLATES = [
     "Maintenance status",
@@ -65,6 +67,19 @@ def test_what_is_in_it(awx: Awx) -> None:
         "report": ([], []),
         "report failure": ([], []),
     }
+
+
+def test_the_examples_that_are_shown(awx: Awx) -> None:
+    """docs/examples/awx.yaml, and the play of the role's README. What AWX is to template arrives as it was written."""
+    outcome = awx.run("-e", f"@{ROOT / 'docs' / 'examples' / 'awx.yaml'}")
+    assert outcome.code == 0, outcome.output
+    group = json.loads(awx.one("inventories", "Azure VMs")["variables"])["respond_capacity"][0]
+    assert group == {"name": "web", "members": "{{ groups['tag_role_web'] }}", "max_unavailable": "25%"}
+    first, second = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "roles" / "awx" / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert "infra.aap_configuration.dispatch" in second
+    (awx.folder / "play.yml").write_text(first)
+    assert awx.applied(playbook=awx.folder / "play.yml").code == 0
+    assert awx.one("job_templates", "Maintenance gate")["notification_templates_error"] == [7]
 
 
 def edited(known: dict[str, t.Any]) -> None:
@@ -136,6 +151,7 @@ def test_absent_leaves_what_others_use(awx: Awx) -> None:
         known["objects"]["job_templates"].append(own)
 
     awx.edit(others)
+    owned = ["execution environment Azure maintenance", "inventory Azure VMs", "job template Maintenance status", "project Azure maintenance"]
     told = awx.applied(awx_state="absent")
     kept = [line for line in told.lines if line.startswith("keep")]
     assert kept == [
@@ -143,8 +159,7 @@ def test_absent_leaves_what_others_use(awx: Awx) -> None:
         "keep inventory Azure VMs: is used by job template Maintenance status, job template My own job",
         "keep project Azure maintenance: is used by job template Maintenance status",
         "keep execution environment Azure maintenance: is used by job template Maintenance status",
-        "keep organization Azure maintenance: is used by execution environment Azure maintenance, inventorie Azure VMs, "
-        "job template Maintenance status, project Azure maintenance",
+        "keep organization Azure maintenance: is used by " + ", ".join(owned),
     ]
     assert [each["name"] for each in awx.objects["job_templates"]] == ["Deploy web", "Maintenance status", "My own job"]
     assert [each["name"] for each in awx.objects["schedules"]] == ["My own look"]

@@ -88,7 +88,8 @@ def problems(survey: dict[str, t.Any], options: dict[str, dict[str, t.Any]]) -> 
 
 def surveyed(default: dict[str, t.Any]) -> list[tuple[dict[str, t.Any], dict[str, dict[str, t.Any]]]]:
     asked = {template["name"]: template["survey"] for template in default["templates"] if template.get("survey")}
-    return [(one["arguments"]["survey_spec"], options_of(asked[one["name"]])) for one in default["objects"] if one["name"] in asked and one["kind"] == "job_template"]
+    templates = [one for one in default["objects"] if one["kind"] == "job_template" and one["name"] in asked]
+    return [(one["arguments"]["survey_spec"], options_of(asked[one["name"]])) for one in templates]
 
 
 def test_every_question_is_an_option_of_a_role(default: dict[str, t.Any]) -> None:

@@ -14,8 +14,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing import differences, superfluous
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
 
-# Actions after which something is done.
-DONE = ("make", "change", "remove")
+SINGULAR = {kind.endpoint: kind.words for kind in KINDS}
 
 
 def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
@@ -90,7 +89,8 @@ def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[st
         return _change(one, "same")
     if not _ours(one, item):
         return _change(one, "keep", "was not made by this role")
-    users = sorted({f"{user['endpoint'].rstrip('s').replace('_', ' ')} {user['name']}" for user in item.get("users") or [] if (user["endpoint"], user["id"]) not in gone})
+    using = [user for user in item.get("users") or [] if (user["endpoint"], user["id"]) not in gone]
+    users = sorted({f"{SINGULAR.get(user['endpoint'], user['endpoint'].removesuffix('s'))} {user['name']}" for user in using})
     if users:
         return _change(one, "keep", f"is used by {', '.join(users)}")
     return _change(one, "remove")

@@ -108,10 +108,12 @@ def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) -> bool:
     """Whether a workflow has nodes or edges too many. The module only adds, unless it makes all nodes anew."""
     present, after = graph((item.get("more") or {}).get("workflow_nodes") or []), _wanted_graph(wanted)
-    return any(
-        name not in after or any(set(node[edge]) - set(after[name][edge]) for edge in ("success", "failure", "always")) or node["starts"] != after[name]["starts"]
-        for name, node in present.items()
-    )
+    for name, node in present.items():
+        if name not in after or node["starts"] != after[name]["starts"]:
+            return True
+        if any(set(node[edge]) - set(after[name][edge]) for edge in ("success", "failure", "always")):
+            return True
+    return False
 
 
 def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
@@ -126,7 +128,7 @@ def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
         if not found and list(before_by) != list(after_by):
             return [{"what": f"{what} (order)", "before": list(before_by), "after": list(after_by)}]
         return found
-    if before == HIDDEN or before == after:
+    if before in (HIDDEN, after):
         return []
     return [{"what": what, "before": before, "after": after}]
 

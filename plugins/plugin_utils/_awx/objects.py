@@ -137,7 +137,7 @@ def _job_template(
         arguments.setdefault("survey_spec", {})
         arguments.setdefault("survey_enabled", bool(arguments["survey_spec"]))
         return
-    role = asked.get("role") if isinstance(asked, Mapping) else None
+    role = str(asked.get("role")) if isinstance(asked, Mapping) else ""
     if role not in specs or set(asked) - {"role", "entry_points", "questions"}:
         raise AwxError(
             f"the survey of job template {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"

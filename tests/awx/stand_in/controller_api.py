@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
-
 from ansible_collections.awx.awx.plugins.plugin_utils.store import MANY, Refused, Store
 
 

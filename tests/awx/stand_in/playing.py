@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 
 from ansible.plugins.action import ActionBase
-
 from ansible_collections.awx.awx.plugins.plugin_utils import workflow
 from ansible_collections.awx.awx.plugins.plugin_utils.options import AUTH, MODULES
 from ansible_collections.awx.awx.plugins.plugin_utils.store import MANY, ONE, Refused, Store
