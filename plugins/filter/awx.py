@@ -1,0 +1,52 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filters of role awx: its data set as objects, what is to be done about them, why it was refused, and the same for infra.aap_configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import aap, changes, objects, refusals
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+
+
+def awx_objects(data: Any, specs: Any, defaults: Any = None) -> list[dict[str, Any]]:
+    """The objects."""
+    try:
+        return objects.make_objects(data, specs, defaults)
+    except AwxError as error:
+        raise AnsibleFilterError(f"maintenance.azure.awx_objects: {error}") from error
+
+
+def awx_changes(wanted: Any, found: Any, state: Any = "present", adopt: Any = False) -> dict[str, Any]:
+    """What is to be done."""
+    if state not in ("present", "absent"):
+        raise AnsibleFilterError(f"maintenance.azure.awx_changes: state is present or absent, not {state!r}")
+    return changes.plan(wanted, found, str(state), bool(adopt))
+
+
+def awx_refusal(result: Any) -> str:
+    """Why a task of awx.awx failed."""
+    return refusals.failed(result)
+
+
+def aap_configuration(wanted: Any) -> dict[str, Any]:
+    """For infra.aap_configuration."""
+    return aap.variables(wanted)
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {
+            "awx_objects": awx_objects,
+            "awx_changes": awx_changes,
+            "awx_refusal": awx_refusal,
+            "aap_configuration": aap_configuration,
+        }

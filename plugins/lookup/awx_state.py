@@ -1,0 +1,124 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lookup awx_state: what AWX has of the objects of role awx."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: awx_state
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+version_added: 1.3.0
+short_description: What AWX has of the objects of role awx
+description:
+  - Looks for objects as P(maintenance.azure.awx_objects#filter) returns them, by lookup C(awx.awx.controller_api), and changes nothing.
+  - Never fails because of AWX. What is missing or refused is said in RV(_raw.refused), so that a play can say it in one message.
+notes:
+  - How to reach AWX and who asks is taken from the environment, in C(CONTROLLER_HOST), C(CONTROLLER_OAUTH_TOKEN) or C(CONTROLLER_USERNAME) and
+    C(CONTROLLER_PASSWORD), and C(CONTROLLER_VERIFY_SSL), or from a file of tower-cli. The modules of C(awx.awx) do the same, and so does a
+    credential of AWX of the type Red Hat Ansible Automation Platform.
+requirements:
+  - Collection awx.awx, 21.11.0 or newer, where Ansible runs
+options:
+  _terms:
+    description: The objects.
+    required: true
+  with_users:
+    description: Whether to look for what uses them, too. It is needed to remove them.
+    type: bool
+    default: false
+seealso:
+  - plugin: maintenance.azure.awx_objects
+    plugin_type: filter
+  - plugin: maintenance.azure.awx_changes
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: Say what AWX lacks
+  ansible.builtin.debug:
+    msg: "{{ (objects | maintenance.azure.awx_changes(state.found)).lines }}"
+  vars:
+    objects: "{{ data | maintenance.azure.awx_objects(specs) }}"
+    state: "{{ lookup('maintenance.azure.awx_state', *objects) }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: What was found.
+  type: list
+  elements: dict
+  contains:
+    refused:
+      description: Why nothing could be read. Empty if it could.
+      type: str
+    found:
+      description: For each object what AWX has of it, in the same order. Empty where it has none.
+      type: list
+      elements: dict
+    version:
+      description: The version of collection awx.awx.
+      type: str
+"""
+
+import importlib
+import json
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleError
+from ansible.plugins.loader import lookup_loader
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, refusals
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+
+COLLECTION = "awx.awx"
+READER = "awx.awx.controller_api"
+CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_cli.cfg"), pathlib.Path("tower_cli.cfg"))
+
+
+def installed() -> str | None:
+    """The version of awx.awx, None if it is not installed."""
+    try:
+        package = importlib.import_module(f"ansible_collections.{COLLECTION}")
+    except ImportError:
+        return None
+    for path in package.__path__:
+        for name in ("MANIFEST.json", "galaxy.yml"):
+            file = pathlib.Path(path) / name
+            if file.is_file():
+                known = json.loads(file.read_text(encoding="utf-8"))["collection_info"] if name == "MANIFEST.json" else yaml.safe_load(file.read_text("utf-8"))
+                return str(known["version"])
+    return "unknown"
+
+
+class LookupModule(LookupBase):
+    """Ansible's entry point."""
+
+    def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
+        """What was found, or why not."""
+        self.set_options(var_options=variables, direct=kwargs)
+        version = installed()
+        configured = any(path.expanduser().is_file() for path in CONFIGURED)
+        refused = refusals.collection(version) or refusals.login(os.environ, configured)
+        found: list[dict[str, Any]] = []
+        if not refused:
+            try:
+                found = reading.read(terms, self._ask, bool(self.get_option("with_users")))
+            except AwxError as error:
+                refused = str(error)
+            except AnsibleError as error:
+                refused = refusals.explain(str(error))
+        return [{"refused": refused, "found": found, "version": version or ""}]
+
+    def _ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """One request, or as many as there are pages. An answer that is no list comes as a list of one."""
+        reader = lookup_loader.get(READER, loader=self._loader, templar=self._templar)
+        if reader is None:
+            raise AnsibleError(f"lookup {READER} is missing in the installed collection {COLLECTION}")
+        return list(reader.run([endpoint], None, query_params=dict(query), return_all=True))

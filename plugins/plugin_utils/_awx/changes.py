@@ -1,0 +1,111 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be done: objects wanted, and what AWX has of them, to a list of changes. The only place that decides whose an object is.
+
+An object is ours if its description ends with our mark. A label has no description; AWX removes it by itself when nothing has it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing import differences, superfluous
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
+
+SINGULAR = {kind.endpoint: kind.words for kind in KINDS}
+
+
+def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
+    """changes: one for each object of ours, in the order in which they are done. wrong: why none of it may be."""
+    pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
+    changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]
+    wrong = [] if state == "absent" else [words for one, item in zip(objects, found, strict=True) for words in _missing(one, item)]
+    wrong += [f"{change['words']}: {change['why']}" for change in changes if change["action"] == "foreign"]
+    return {"changes": changes, "wrong": wrong, "lines": [line for change in changes for line in _lines(change)]}
+
+
+def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
+    """What somebody else should have made."""
+    if one["made"] or item:
+        return []
+    place = f" ({one['named_in']})" if one.get("named_in") else ""
+    return [f"{_words(one)}{place} is not there, or this user may not see it; it is named and not made here"]
+
+
+def _words(one: Mapping[str, Any]) -> str:
+    kind = str(one["kind"])
+    return f"{BY_NAME[kind].words if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
+
+
+def _ours(one: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    return not BY_NAME[str(one["kind"])].described or str(item.get("description") or "").rstrip().endswith(MARK)
+
+
+def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    return {
+        "kind": one["kind"],
+        "name": one["name"],
+        "words": _words(one),
+        "action": action,
+        "why": why,
+        "differences": list(differing),
+        "arguments": dict(one["arguments"]),
+    }
+
+
+def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> dict[str, Any]:
+    if not item:
+        return _change(one, "make")
+    if not _ours(one, item) and not adopt:
+        why = f"is there and was not made by this role ({MARK} is not in its description): say made: false to use it as it is, "
+        return _change(one, "foreign", why + "awx_adopt: true to take it over, or awx_prefix for names of your own")
+    wanted = dict(one["arguments"])
+    if one["kind"] == "execution_environment":
+        wanted.setdefault("pull", "missing")
+    differing = differences(str(one["kind"]), wanted, item)
+    change = _change(one, "change" if differing else "same", differing=differing)
+    if "workflow_nodes" in wanted and superfluous(wanted["workflow_nodes"], item):
+        change["arguments"]["destroy_current_nodes"] = True
+    return change
+
+
+def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Backwards, and nothing that somebody else uses. What is left because of that keeps what it uses itself."""
+    gone: set[tuple[str, Any]] = set()
+    changes = []
+    for kind in reversed(KINDS):
+        for one, item in reversed([pair for pair in pairs if pair[0]["kind"] == kind.name]):
+            change = _removal(one, item, gone)
+            if change["action"] == "remove":
+                gone.add((kind.endpoint, item["id"]))
+            changes.append(change)
+    return changes
+
+
+def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[str, Any]]) -> dict[str, Any]:
+    if not item or not BY_NAME[str(one["kind"])].removable:
+        return _change(one, "same")
+    if not _ours(one, item):
+        return _change(one, "keep", "was not made by this role")
+    using = [user for user in item.get("users") or [] if (user["endpoint"], user["id"]) not in gone]
+    users = sorted({f"{SINGULAR.get(user['endpoint'], user['endpoint'].removesuffix('s'))} {user['name']}" for user in using})
+    if users:
+        return _change(one, "keep", f"is used by {', '.join(users)}")
+    return _change(one, "remove")
+
+
+def _lines(change: Mapping[str, Any]) -> list[str]:
+    """For people. Nothing for what is as it should be."""
+    if change["action"] == "same":
+        return []
+    if change["action"] in ("keep", "foreign"):
+        return [f"{change['action']} {change['words']}: {change['why']}"]
+    details = [f"  {each['what']}: {_short(each['before'])} -> {_short(each['after'])}" for each in change["differences"]]
+    return [f"{change['action']} {change['words']}", *details]
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,0 +1,189 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The data set of role awx as a list of objects, each with the options of the module of awx.awx that makes it.
+
+An object is {kind, name, made, arguments}. What is only named, a credential say, is in the list as well, with made false: it has to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys, workflows
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK, STARTED, AwxError, Kind
+
+SECRETS = ("password", "token", "account_token", "service_key", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "grafana_key")
+OURS = ("made", "survey", "nodes")
+
+
+class Names:
+    """Which names are ours, and so get the prefix."""
+
+    def __init__(self, prefix: str, entries: Mapping[str, Sequence[Mapping[str, Any]]], labels: Sequence[str]) -> None:
+        self.prefix = prefix
+        self.declared = {kind: {str(entry["name"]): bool(entry.get("made", True)) for entry in found} for kind, found in entries.items()}
+        self.declared["label"] = dict.fromkeys(labels, True)
+
+    def full(self, kind: str, name: str) -> str:
+        """The name in AWX. What the data set does not make keeps its name."""
+        kinds = STARTED if kind == "unified_job_template" else (kind,)
+        return f"{self.prefix}{name}" if any(self.declared.get(one, {}).get(name, False) for one in kinds) else name
+
+
+def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """All objects, in the order in which they are made. data: the role's variables; specs and defaults: those of the roles that are asked for."""
+    entries = {kind.name: _entries(kind, data) for kind in KINDS if kind.name != "label"}
+    labels = list(dict.fromkeys(str(label) for found in entries.values() for entry in found for label in entry.get("labels") or []))
+    names = Names(str(data.get("awx_prefix") or ""), entries, labels)
+    entries["label"] = [{"name": label} for label in labels]
+    organization = entries["organization"][0]
+    made = []
+    for kind in KINDS:
+        for entry in entries[kind.name]:
+            owned = entry if kind.name == "organization" else {"organization": str(organization["name"]), **entry}
+            if kind.name == "execution_environment" and data.get("awx_state") == "absent" and not entry.get("image"):
+                # The module wants one, even to remove it.
+                owned = {**owned, "image": "none"}
+            made.append(_object(kind, owned, names, specs, defaults or {}))
+    return _named_only(made) + made
+
+
+def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the data set has of a kind, with what all of it have."""
+    given = data.get(kind.variable) or []
+    given = [given] if isinstance(given, Mapping) else given
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(entry, Mapping) for entry in given):
+        raise AwxError(f"{kind.variable} must be a list of mappings, not {given!r}")
+    if kind.name == "organization" and len(given) != 1:
+        raise AwxError("awx_organization must be one mapping with a name: everything else belongs to it")
+    shared = data.get("awx_job_template_defaults") or {} if kind.name == "job_template" else {}
+    notified = _notified(data.get("awx_notify") or {}) if kind.name in ("job_template", "workflow_job_template") else {}
+    if kind.name == "job_template":
+        notified.pop("notification_templates_approvals", None)
+    entries = [{**notified, **shared, **entry} for entry in given]
+    for entry in entries:
+        if not str(entry.get("name") or "").strip():
+            raise AwxError(f"{kind.variable} has an entry without a name: {entry!r}")
+    found = [(str(entry["name"]), str(entry.get("inventory"))) for entry in entries]
+    twice = sorted({name for name, place in found if found.count((name, place)) > 1})
+    if twice and kind.name != "schedule":
+        raise AwxError(f"{kind.variable} has two entries of the same name: {', '.join(twice)}")
+    return entries
+
+
+def _notified(notify: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(notify) - {"started", "success", "error", "approvals"})
+    if unknown:
+        raise AwxError(f"awx_notify has {', '.join(unknown)}; there are started, success, error and approvals, each a list of names")
+    return {f"notification_templates_{when}": list(names or []) for when, names in notify.items()}
+
+
+def _object(kind: Kind, entry: Mapping[str, Any], names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    made = bool(entry.get("made", True))
+    name = names.full(kind.name, str(entry["name"]))
+    arguments = {key: value for key, value in entry.items() if key not in OURS}
+    for option, related in kind.relations.items():
+        if option in arguments:
+            arguments[option] = _related(related, arguments[option], names)
+            if arguments[option] == "":
+                del arguments[option]
+    arguments["name"] = name
+    if kind.described:
+        arguments["description"] = f"{arguments.get('description') or ''} {MARK}".strip()
+    if kind.name in ADDED:
+        ADDED[kind.name](arguments, entry, names, specs, defaults)
+    return {"kind": kind.name, "name": name, "made": made, "arguments": arguments}
+
+
+def _related(kind: str, value: Any, names: Names) -> Any:
+    if isinstance(value, str):
+        return names.full(kind, value) if value else ""
+    if isinstance(value, Sequence):
+        return [names.full(kind, str(one)) for one in value]
+    return "" if value is None else value
+
+
+def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+    if not arguments.get("image") and entry.get("made", True):
+        raise AwxError(
+            f"the execution environment {arguments['name']} has no image: set awx_image to the one that has this collection in it, "
+            "or say made: false in its entry if somebody else keeps it"
+        )
+
+
+def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
+    secrets = sorted(key for key, value in (arguments.get("notification_configuration") or {}).items() if key in SECRETS and value)
+    if secrets:
+        raise AwxError(
+            f"the notification template {arguments['name']} has a secret in it ({', '.join(secrets)}): make it in AWX by hand, "
+            "and name it in awx_notify instead"
+        )
+
+
+def _inventory(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
+    # Without it the module compares null with what AWX keeps, and would change something each time.
+    arguments.setdefault("kind", "")
+
+
+def _job_template(
+    arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> None:
+    arguments["extra_vars"] = {name: _number(value) for name, value in (arguments.get("extra_vars") or {}).items()}
+    asked = entry.get("survey")
+    if not asked:
+        # Empty, and not left out: a survey that was there before goes away.
+        arguments.setdefault("survey_spec", {})
+        arguments.setdefault("survey_enabled", bool(arguments["survey_spec"]))
+        return
+    role = str(asked.get("role")) if isinstance(asked, Mapping) else ""
+    if role not in specs or set(asked) - {"role", "entry_points", "questions"}:
+        raise AwxError(
+            f"the survey of job template {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"
+        )
+    try:
+        arguments["survey_spec"] = surveys.survey(specs[role], defaults.get(role), asked.get("questions") or [], asked.get("entry_points", "main"))
+    except surveys.SurveyError as error:
+        raise AwxError(f"the survey of job template {entry['name']}: {error}") from error
+    arguments["survey_enabled"] = True
+
+
+def _workflow(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:
+    arguments["workflow_nodes"] = workflows.nodes(entry, arguments["organization"], names.full)
+
+
+def _schedule(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:
+    if not arguments.get("unified_job_template") or not arguments.get("rrule"):
+        raise AwxError(f"the schedule {entry['name']} needs unified_job_template (what it starts) and rrule (when)")
+
+
+ADDED = {
+    "execution_environment": _execution_environment,
+    "notification_template": _notification_template,
+    "inventory": _inventory,
+    "job_template": _job_template,
+    "workflow_job_template": _workflow,
+    "schedule": _schedule,
+}
+
+
+def _number(value: Any) -> Any:
+    """Core 2.18 makes text of a number that comes out of a template."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the objects name and nobody makes here: credentials first of all."""
+    known = {(one["kind"], one["name"]) for one in made}
+    found: dict[tuple[str, str], str] = {}
+    for one in made:
+        if not one["made"]:
+            continue
+        for option, kind in BY_NAME[one["kind"]].relations.items():
+            value = one["arguments"].get(option)
+            for name in [value] if isinstance(value, str) else value or []:
+                startable = kind == "unified_job_template" and any((each, name) in known for each in STARTED)
+                if (kind, name) not in known and not startable:
+                    found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].words} {one['name']}")
+    return [{"kind": kind, "name": name, "made": False, "named_in": place, "arguments": {"name": name}} for (kind, name), place in found.items()]

@@ -1,0 +1,65 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why AWX, or the collection that talks to it, refuses: its words, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# The module that builds workflows says that it changed how nodes are given in this version; older ones were not looked at.
+OLDEST = (21, 11, 0)
+INSTALL = "ansible-galaxy collection install 'awx.awx:>=21.11.0'"
+HOST_VARIABLES = ("CONTROLLER_HOST", "TOWER_HOST")
+LOGIN_VARIABLES = (("CONTROLLER_OAUTH_TOKEN",), ("TOWER_OAUTH_TOKEN",), ("CONTROLLER_USERNAME", "CONTROLLER_PASSWORD"), ("TOWER_USERNAME", "TOWER_PASSWORD"))
+
+# What their messages have in them (module_utils/controller_api.py, read at commit 033cea7) -> what to do.
+ADVICE = (
+    (r"HTTP Error 401|HTTP 401|Invalid authentication", "AWX does not know this token, or this user and password"),
+    (r"HTTP Error 403|HTTP 403|don't have permission", "the user may not do this: AWX's role for it, such as administrator of the organization, is missing"),
+    (r"resolve controller_host|network error|trying to connect|secure connection|Failed to get user info", "see CONTROLLER_HOST and CONTROLLER_VERIFY_SSL"),
+    (r"failed with status 50\d|server error", "AWX is overloaded or down; what was done stays, start the playbook again"),
+    (r"returned 0 items|was not found|Could not find", "something that is named is not there, or this user may not see it"),
+    (r"returned \d+ items", "several objects have this name: rename all but one, or set awx_prefix"),
+    (r"Playbook not found|playbook.*project", "the project has no such playbook at its branch: see awx_repository and awx_repository_branch"),
+)
+
+
+def collection(version: str | None) -> str:
+    """What is wrong with the collection awx.awx of this version. Nothing: empty."""
+    if version is None:
+        return f"collection awx.awx is not installed where Ansible runs. To install it: {INSTALL}"
+    numbers = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)(-devel)?", version)
+    if numbers and not numbers[4] and tuple(int(number) for number in numbers.groups()[:3]) < OLDEST:
+        return f"collection awx.awx {version} is too old, 21.11.0 is needed. To install it: {INSTALL} --upgrade"
+    return ""
+
+
+def login(environment: Mapping[str, str], configured: bool) -> str:
+    """What is missing to log in. configured: there is a file of tower-cli that may say it."""
+    if configured:
+        return ""
+    if not any(environment.get(name) for name in HOST_VARIABLES):
+        return "nothing says where AWX is: set CONTROLLER_HOST in the environment, such as https://awx.example.com"
+    if not any(all(environment.get(name) for name in names) for names in LOGIN_VARIABLES):
+        return "nothing says who we are: set CONTROLLER_OAUTH_TOKEN in the environment, or CONTROLLER_USERNAME and CONTROLLER_PASSWORD"
+    return ""
+
+
+def explain(words: Any, what: str = "") -> str:
+    """Their words and ours. what: for which object."""
+    text = " ".join(str(words).split())
+    advice = next((advice for pattern, advice in ADVICE if re.search(pattern, text, re.IGNORECASE)), "")
+    return f"{what + ': ' if what else ''}{text}{' - ' + advice if advice else ''}"
+
+
+def failed(result: Any) -> str:
+    """The same for the result of a failed task, which may have been a loop over objects."""
+    inner = result if isinstance(result, Mapping) else {}
+    for item in inner.get("results") or []:
+        if isinstance(item, Mapping) and item.get("failed"):
+            one = item.get("__awx_change") or {}
+            return explain(item.get("msg", "no reason given"), f"{one.get('words', '')}".strip())
+    return explain(inner.get("msg", result))

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The data set of role awx: names, relations, and what is wrong with it."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.aap import variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.objects import make_objects
+
+SPECS = {"gate": {"main": {"options": {"gate_name": {"type": "str"}}}}}
+
+
+def data(**given: t.Any) -> dict[str, t.Any]:
+    return {
+        "awx_organization": {"name": "O"},
+        "awx_projects": [{"name": "P", "credential": "C"}],
+        "awx_job_template_defaults": {"project": "P", "labels": ["L"]},
+        "awx_job_templates": [{"name": "J", "credentials": ["C"], "inventory": "Elsewhere"}],
+        "awx_workflows": [{"name": "W", "nodes": [{"identifier": "a", "job_template": "J"}]}],
+        "awx_schedules": [{"name": "S", "unified_job_template": "W", "rrule": "R"}],
+        **given,
+    }
+
+
+def made(**given: t.Any) -> dict[tuple[str, str], dict[str, t.Any]]:
+    return {(one["kind"], one["name"]): one for one in make_objects(data(**given), SPECS)}
+
+
+def test_own_names_get_the_prefix_and_those_of_others_do_not() -> None:
+    found = made(awx_prefix="T ")
+    assert list(found) == [
+        ("credential", "C"),
+        ("inventory", "Elsewhere"),
+        ("organization", "T O"),
+        ("project", "T P"),
+        ("label", "T L"),
+        ("job_template", "T J"),
+        ("workflow_job_template", "T W"),
+        ("schedule", "T S"),
+    ]
+    template = found["job_template", "T J"]["arguments"]
+    assert {key: template[key] for key in ("organization", "project", "inventory", "credentials", "labels")} == {
+        "organization": "T O",
+        "project": "T P",
+        "inventory": "Elsewhere",
+        "credentials": ["C"],
+        "labels": ["T L"],
+    }
+    assert found["schedule", "T S"]["arguments"]["unified_job_template"] == "T W"
+    node = found["workflow_job_template", "T W"]["arguments"]["workflow_nodes"][0]
+    assert node["unified_job_template"] == {"type": "job_template", "name": "T J", "organization": {"name": "T O"}}
+
+
+def test_what_somebody_else_makes_keeps_its_name() -> None:
+    found = made(awx_prefix="T ", awx_organization={"name": "O", "made": False})
+    assert not found["organization", "O"]["made"] and found["project", "T P"]["arguments"]["organization"] == "O"
+    assert "made" not in found["organization", "O"]["arguments"]
+
+
+def test_every_description_ends_with_the_mark() -> None:
+    assert {one["arguments"].get("description", "[maintenance.azure]")[-19:] for one in made().values() if one["made"]} == {"[maintenance.azure]"}
+
+
+def test_an_empty_reference_is_none() -> None:
+    assert "credential" not in made(awx_projects=[{"name": "P", "credential": ""}])["project", "P"]["arguments"]
+
+
+def test_empty_variables_are_left_out_for_aap() -> None:
+    assert "controller_inventories" not in variables(make_objects(data(), SPECS))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"awx_notify": {"failure": ["x"]}}, "awx_notify has failure; there are started, success, error and approvals"),
+        ({"awx_notification_templates": [{"name": "Chat", "notification_configuration": {"token": "x"}}]}, r"Chat has a secret in it \(token\)"),
+        ({"awx_execution_environments": [{"name": "E"}]}, "the execution environment E has no image"),
+        ({"awx_organization": {}}, "awx_organization must be one mapping with a name"),
+        ({"awx_projects": {"name": 3}, "awx_job_templates": "x"}, "awx_job_templates must be a list of mappings, not 'x'"),
+        ({"awx_projects": [{"scm_type": "git"}]}, "awx_projects has an entry without a name"),
+        ({"awx_projects": [{"name": "P"}, {"name": "P"}]}, "awx_projects has two entries of the same name: P"),
+        ({"awx_schedules": [{"name": "S", "rrule": "R"}]}, "the schedule S needs unified_job_template"),
+        ({"awx_job_templates": [{"name": "J", "survey": {"role": "y"}}]}, r"the survey of job template J needs role \(one of gate\)"),
+        ({"awx_job_templates": [{"name": "J", "survey": {"role": "gate", "question": []}}]}, "the survey of job template J needs role"),
+        ({"awx_job_templates": [{"name": "J", "survey": {"role": "gate", "questions": ["z"]}}]}, "the survey of job template J: z is no option"),
+    ],
+)
+def test_what_is_wrong_with_it(given: dict[str, t.Any], words: str) -> None:
+    with pytest.raises(AwxError, match=words):
+        made(**given)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        ([{"identifier": "a", "job_template": "J", "success": ["c"]}], "node a of workflow W leads to c, and there is no such node"),
+        ([{"identifier": "a"}], "node a of workflow W must start one of job_template, workflow, project, approval"),
+        ([{"identifier": "a", "job_template": "J", "approval": "A"}], "must start one of"),
+        ([{"identifier": "a", "job_template": "J", "succes": []}], "must start one of"),
+        ([{"identifier": "a", "job_template": "J"}, {"identifier": "a", "job_template": "J"}], "an identifier of its own"),
+        ([{"identifier": "a", "job_template": "J", "success": ["b"]}, {"identifier": "b", "job_template": "J", "failure": ["a"]}], "lead in a circle: a, b"),
+    ],
+)
+def test_what_is_wrong_with_a_workflow(nodes: list[dict[str, t.Any]], words: str) -> None:
+    with pytest.raises(AwxError, match=words):
+        made(awx_workflows=[{"name": "W", "nodes": nodes}])
