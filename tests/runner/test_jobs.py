@@ -38,3 +38,67 @@ def test_a_vm_that_cannot_be_reached_does_not_turn_a_good_respond_red(make_lab: 
     assert "web2" in job.output
     assert job.artifacts["respond_stats"]["vms_unreachable"] == 1
     assert job.artifacts["respond_stats"]["vms"] == 3
+
+
+def test_status_leaves_the_numbers_that_a_workflow_branches_on(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    lab.simulator.event("Reboot", ["web1", "stranger"], **FAR)
+    job = Job(place, lab.folder, "playbooks/status.yml", inventory_of(lab)).run({"status_format": "text"}).good()
+    assert {key: job.artifacts["respond_stats"][key] for key in ("events", "held", "failed", "vms")} == {"events": 1, "held": 1, "failed": 0, "vms": 1}
+    assert all(isinstance(number, int) for number in job.artifacts["respond_stats"].values())
+    assert job.stats["changed"] == {}
+
+
+def test_a_check_of_respond_leaves_the_same_numbers_and_changes_nothing(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    lab.simulator.event("Reboot", ["web1"], **FAR)
+    job = Job(place, lab.folder, "playbooks/respond.yml", inventory_of(lab)).run({"respond_drain_seconds": 40000}, cmdline="-u root --check --diff").good()
+    assert job.artifacts["respond_stats"]["events"] == 1
+    assert job.artifacts["respond_stats"]["steps"] > 0
+    assert lab.simulator.approvals() == []
+    assert lab.records("web1") == []
+
+
+def test_a_word_is_written_under_the_name_of_the_user_of_awx(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    event = lab.simulator.event("Reboot", ["web1"], **FAR)
+    word = {"decide_event_id": event, "decide_action": "hold", "decide_why": "release tonight {{ lookup('pipe', 'false') }}"}
+    job = Job(place, lab.folder, "playbooks/decide.yml", inventory_of(lab)).run(word).good()
+    assert job.artifacts["respond_stats"]["held"] == 1
+    (record,) = lab.records("web1")
+    assert "admin" in str(record["decision"])
+    assert "release tonight {{" in str(record["decision"]), "a survey answer was taken for a template"
+
+
+def test_a_word_about_no_event_is_red(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    job = Job(place, lab.folder, "playbooks/decide.yml", inventory_of(lab)).run({"decide_event_id": "NO-SUCH", "decide_action": "hold"})
+    assert (job.status, job.code) == ("failed", 2), job.output
+    assert "NO-SUCH" in job.output
+
+
+def test_a_closed_gate_is_red_and_an_open_one_is_not(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1", "web2"])
+    event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=30, **FAR)
+    asked = {"gate_wait_seconds": 0, "gate_quiet_seconds": 0}
+    closed = Job(place, lab.folder, "playbooks/gate.yml", inventory_of(lab)).run({"gate_hosts": "web1", **asked})
+    assert (closed.status, closed.code) == ("failed", 2), closed.output
+    assert event in closed.output
+    Job(place, lab.folder, "playbooks/gate.yml", inventory_of(lab)).run({"gate_hosts": "web2", **asked}).good()
+
+
+def test_a_rolling_upgrade_goes_through_all_batches(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1", "web2"])
+    job = Job(place, lab.folder, "playbooks/rolling_upgrade.yml", inventory_of(lab))
+    tasks = job.folder / "project" / "kernel.yml"
+    tasks.write_text("- ansible.builtin.copy:\n    content: new\n    dest: \"{{ respond_records_path }}/../kernel\"\n    mode: '0600'\n")
+    survey = {"upgrade_hosts": "web", "upgrade_name": "Kernel", "upgrade_tasks": str(tasks), "gate_quiet_seconds": 0, "gate_wait_seconds": 200}
+    job.run(survey).good()
+    assert [(lab.folder / vm / "kernel").read_text() for vm in lab.vms] == ["new", "new"]
+    assert all(lab.flag(vm).exists() for vm in lab.vms)
+
+
+def test_the_drill_needs_nothing_but_the_execution_environment(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    job = Job(place, lab.folder, "playbooks/drill.yml", inventory_of(lab)).run().good()
+    assert job.artifacts["respond_stats"]["recovered"] == 1

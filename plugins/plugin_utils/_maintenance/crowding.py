@@ -30,7 +30,8 @@ def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
     return [name for name in names if group in rooms.of[name]]
 
 
-def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+def unusable(rooms: Rooms, group: Group) -> str | None:
+    """Why a group takes out nobody, whoever asks: nobody knows how many of it are out."""
     if group in rooms.short:
         missing = [member for member in group.members if member in rooms.missing]
         if not missing:
@@ -44,6 +45,13 @@ def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: s
         )
     if group in rooms.disputed:
         return f"capacity group {group.name!r} is held: {rooms.disputed[group]} declares other members for it; give all runs the same list"
+    return None
+
+
+def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+    held = unusable(rooms, group)
+    if held is not None:
+        return held
     own = members(rooms, names, group)
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
         return _words_kept(group, unkept(rooms, group, own, taken) or "", own, taken)

@@ -112,6 +112,7 @@ def shown(rooms: Rooms) -> list[dict[str, Any]]:
             "keep": [one.source for one in group.keep],
             "out": {member: rooms.out[member] for member in group.members if member in rooms.out},
             "missing": [member for member in group.members if member in rooms.missing],
+            "held": crowding.unusable(rooms, group),
         }
         for group in rooms.groups
     ]

@@ -95,8 +95,9 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
 
 
 def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
-    """Groups with somebody out: how many may be, who is, and why."""
-    return [
+    """Groups with somebody out: how many may be, who is, and why. And groups that take out nobody, as in a part of an inventory."""
+    held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
+    return held + [
         f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
         f" {_names([f'{name} ({why})' for name, why in group['out'].items()])}."
         for group in groups

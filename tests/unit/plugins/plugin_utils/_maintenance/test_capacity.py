@@ -221,6 +221,14 @@ def test_a_list_that_a_slice_has_cut_holds_the_group(size: Any) -> None:
     assert "drain vm1 E1" in acts(held(vm("vm1", [E1]), vm("vm2"), groups=[{**cut, "size": 2}]))
 
 
+def test_a_part_of_an_inventory_is_told_when_nothing_happens() -> None:
+    """Not only when an event comes: by then it is late to give the run the others."""
+    declared, cut = held(vm("vm1"), vm("vm2")), held(vm("vm1"), vm("vm2"), groups=[{**web(1, ("vm1", "vm2")), "size": 3}])
+    assert any(line.startswith("Capacity group 'web' is held: vm3 of its members are not in this run") for line in status(declared))
+    assert any(line.startswith("Capacity group 'web' is held: it has 3 members") for line in status(cut))
+    assert not any("is held" in line for line in status(held(vm("vm1"), vm("vm2"), vm("vm3"))))
+
+
 @pytest.mark.parametrize("size", [0, -1, 2.5, True, "all", "25%", []])
 def test_a_size_that_is_no_number_of_members_is_refused(size: Any) -> None:
     with pytest.raises(CapacityError, match="size must be the number of its members"):
