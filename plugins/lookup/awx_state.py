@@ -13,7 +13,7 @@ version_added: 1.3.0
 short_description: What AWX has of the objects of role awx
 description:
   - Looks for objects as P(maintenance.azure.awx_objects#filter) returns them, by lookup C(awx.awx.controller_api), and changes nothing.
-  - Never fails because of AWX. What is missing or refused is said in RV(_raw.refused), so that a play can say it in one message.
+  - Never fails because of AWX. What is missing or refused is said in RV(_raw[].refused), so that a play can say it in one message.
 notes:
   - How to reach AWX and who asks is taken from the environment, in C(CONTROLLER_HOST), C(CONTROLLER_OAUTH_TOKEN) or C(CONTROLLER_USERNAME) and
     C(CONTROLLER_PASSWORD), and C(CONTROLLER_VERIFY_SSL), or from a file of tower-cli. The modules of C(awx.awx) do the same, and so does a

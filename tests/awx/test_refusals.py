@@ -51,6 +51,8 @@ def test_nobody_there(awx: Awx) -> None:
         ({"awx_credentials": ["VM login", "Typo"]}, "credential Typo (credentials of job template Maintenance status) is not there, or this user may not"),
         ({"awx_azure_credential": "Typo"}, "credential Typo (credential of inventory source Azure) is not there"),
         ({"awx_notify": {"error": ["Typo"]}}, "notification template Typo (notification_templates_error of job template Maintenance status) is not there"),
+        ({"awx_azure_credential": ""}, "the inventory source Azure has no credential, and AWX takes no source of Azure without"),
+        ({"awx_enable_hours": 24}, "awx_enable_hours is 24 and has to be from 1 to 23"),
         ({"awx_image": ""}, "the execution environment Azure maintenance has no image: set awx_image"),
     ],
 )

@@ -74,7 +74,7 @@ def test_the_examples_that_are_shown(awx: Awx) -> None:
     outcome = awx.run("-e", f"@{ROOT / 'docs' / 'examples' / 'awx.yaml'}")
     assert outcome.code == 0, outcome.output
     group = json.loads(awx.one("inventories", "Azure VMs")["variables"])["respond_capacity"][0]
-    assert group == {"name": "web", "members": "{{ groups['tag_role_web'] }}", "max_unavailable": "25%"}
+    assert group == {"name": "web", "members": "{{ groups['tag_role_web'] }}", "size": 8, "max_unavailable": "25%"}
     first, second = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "roles" / "awx" / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert "infra.aap_configuration.dispatch" in second
     (awx.folder / "play.yml").write_text(first)

@@ -123,8 +123,16 @@ def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any],
 
 
 def _inventory(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
-    # Without it the module compares null with what AWX keeps, and would change something each time.
+    # Without it the module compares null with the empty text that AWX keeps, and writes each time.
     arguments.setdefault("kind", "")
+
+
+def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+    if arguments.get("source") == "azure_rm" and "credential" not in arguments and entry.get("made", True):
+        raise AwxError(
+            f"the inventory source {arguments['name']} has no credential, and AWX takes no source of Azure without: "
+            "set awx_azure_credential to the name of one of type Microsoft Azure Resource Manager"
+        )
 
 
 def _job_template(
@@ -162,6 +170,7 @@ ADDED = {
     "execution_environment": _execution_environment,
     "notification_template": _notification_template,
     "inventory": _inventory,
+    "inventory_source": _inventory_source,
     "job_template": _job_template,
     "workflow_job_template": _workflow,
     "schedule": _schedule,

@@ -117,6 +117,11 @@ class Module:
                     fields[option] = self.related(option, value, query)["id"]
             else:
                 fields[option] = value
+        if self.name == "inventory":
+            # As there: what is not given is null, and null is not the empty text that AWX keeps. It writes, though nothing changes.
+            fields.update({field: self.params[field] for field in ("kind", "host_filter")})
+        if self.name == "inventory_source" and fields.get("source") == "azure_rm" and "credential" not in fields:
+            raise Refused("Unable to create inventory source %s: {'credential': ['Credential is required for a cloud source.']}" % self.params["name"])
         if self.name == "job_template" and fields.get("project") is not None:
             self.playbook(fields)
         return fields
@@ -159,13 +164,15 @@ class Module:
             for option, spec in MODULES[self.name].items()
             if option not in OTHERS and option not in MANY and spec["type"] in EMPTY
         }
+        empty.update({"host_filter": None} if self.name == "inventory" else {})
         for text in JSON_TEXTS:
             empty.update({text: "---"} if text in empty else {})
-        return self.store.create(self.endpoint, {**empty, **fields})
+        return self.store.create(self.endpoint, {**empty, **{field: value for field, value in fields.items() if value is not None}})
 
     def change(self, item, fields):
-        # An inventory without kind compares null with what is kept: the real module does that, too.
         if any(item.get(field) != value for field, value in fields.items()):
-            self.write()
-            self.store.update(self.endpoint, item, fields)
+            kept = {field: "" if value is None and field == "kind" else value for field, value in fields.items()}
+            if self.check_mode or any(item.get(field) != value for field, value in kept.items()):
+                self.write()
+            self.store.update(self.endpoint, item, kept)
         return item

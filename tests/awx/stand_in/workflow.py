@@ -74,11 +74,9 @@ def _approval(module, item, started):
         item["unified_job_template"] = store.create("workflow_approval_templates", fields)["id"]
         return
     # The real module compares fields that an approval does not have. It patches each time, and in check mode says that it would change.
-    if module.check_mode:
+    if module.check_mode or any(present[field] != value for field, value in fields.items()):
         module.write()
-    if any(present[field] != value for field, value in fields.items()):
-        module.write()
-        store.update("workflow_approval_templates", present, fields)
+    store.update("workflow_approval_templates", present, fields)
 
 
 def _edges(module, workflow, node):
