@@ -87,8 +87,10 @@ def edited(known: dict[str, t.Any]) -> None:
     respond.update(allow_simultaneous=True, extra_vars="respond_pass_interval: 60", labels=[9], notification_templates_error=[])
     next(each for each in respond["survey_spec"]["spec"] if each["variable"] == "respond_wait")["default"] = "true"
     item(known, "schedules", "Maintenance respond")["enabled"] = False
-    observe, report = (item(known, "workflow_job_template_nodes", name) for name in ("observe", "report"))
+    observe, report, failure = (item(known, "workflow_job_template_nodes", name) for name in ("observe", "report", "report failure"))
     observe["success_nodes"].append(report["id"])
+    # The module takes no edge away from a node that shall have none.
+    report["failure_nodes"].append(failure["id"])
 
 
 def test_a_hand_edit_is_told_and_put_back(awx: Awx) -> None:
@@ -108,6 +110,7 @@ def test_a_hand_edit_is_told_and_put_back(awx: Awx) -> None:
         "  survey_spec.spec.respond_wait.default: 'true' -> 'false'",
         "change workflow Maintenance",
         "  workflow_nodes.observe.success: ['report', 'respond'] -> ['respond']",
+        "  workflow_nodes.report.failure: ['report failure'] -> []",
         "change schedule Maintenance respond",
         "  enabled: False -> True",
     ]
