@@ -125,9 +125,10 @@ def test_a_rolling_upgrade_goes_through_all_batches(make_lab: Make, place: Place
     lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=200)
     tasks = lab.folder / "kernel.yml"
     tasks.write_text("- ansible.builtin.copy:\n    content: new\n    dest: \"{{ respond_records_path }}/../kernel\"\n    mode: '0600'\n")
-    run(place, lab, "Maintenance rolling upgrade", upgrade_hosts="web", upgrade_name="Kernel", upgrade_tasks=str(tasks)).good()
+    job = run(place, lab, "Maintenance rolling upgrade", upgrade_hosts="web", upgrade_name="Kernel", upgrade_tasks=str(tasks)).good()
     assert [(lab.folder / vm / "kernel").read_text() for vm in lab.vms] == ["new", "new"]
     assert all(lab.flag(vm).exists() for vm in lab.vms)
+    assert job.artifacts["upgrade_stats"] == {"vms": 2, "done": 2, "left": 0}
 
 
 def test_the_drill_needs_nothing_but_the_execution_environment(make_lab: Make, place: Place) -> None:
