@@ -33,7 +33,7 @@ import typing as t
 from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
-NOTABLE = ("changed", "dark", "failures", "rescued", "ignored")
+NOTABLE = ("changed", "dark", "failures", "rescued")
 
 
 class CallbackModule(Default):
@@ -81,6 +81,14 @@ class CallbackModule(Default):
         if self._talks():
             super().v2_runner_item_on_skipped(result)
 
+    def v2_runner_on_unreachable(self, result: t.Any) -> None:
+        """Where the play goes on without the host, it is one line: fleets have machines that are switched off."""
+        if self._talks() or not result._task.ignore_unreachable:
+            super().v2_runner_on_unreachable(result)
+            return
+        reason = str(result._result.get("msg") or "no reason given").strip().splitlines()[0]
+        self._display.display(f"{result._host.get_name()} cannot be reached: {reason}", color=C.COLOR_UNREACHABLE)
+
     def v2_playbook_on_include(self, included_file: t.Any) -> None:
         if self._talks():
             super().v2_playbook_on_include(included_file)
@@ -96,9 +104,11 @@ class CallbackModule(Default):
             super().v2_playbook_on_stats(stats)
         finally:
             stats.processed = everybody
-        others = len(everybody) - len(notable)
+        others = [host for host in everybody if host not in notable]
+        ignored = sum(1 for host in others if getattr(stats, "ignored", {}).get(host))
         if others:
-            self._display.display(f"{others} {'more ' if notable else ''}host{'' if others == 1 else 's'}: nothing changed, nothing failed")
+            more = f"{len(others)} {'more ' if notable else ''}host{'' if len(others) == 1 else 's'}: nothing changed, nothing failed"
+            self._display.display(f"{more}{f', {ignored} of them with something that was ignored' if ignored else ''}")
 
     def _say(self, result: t.Mapping[str, t.Any]) -> None:
         """What a debug task says: its message as lines, or the variable that it shows."""

@@ -66,7 +66,7 @@ def place(bare: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> Place
     for entry in installed.iterdir():
         if entry.name not in PUBLISHED:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    return Place(bare, collections, installed)
+    return Place(bare, collections, installed, tree)
 
 
 @pytest.fixture

@@ -43,11 +43,12 @@ def answers(value: t.Any) -> t.Any:
 
 
 class Place(t.NamedTuple):
-    """Where jobs run: a Python environment, the collections, and this collection in them."""
+    """Where jobs run: a Python environment, the collections, this collection in them, and the repository that is the project of AWX."""
 
     bare: pathlib.Path
     collections: pathlib.Path
     installed: pathlib.Path
+    repository: pathlib.Path
 
 
 def script_data(hosts: dict[str, dict[str, t.Any]], variables: dict[str, t.Any], groups: dict[str, list[str]]) -> Inventory:
@@ -81,10 +82,10 @@ class Job:
         self.place = place
         self.playbook = playbook
         self.folder = folder / f"awx_{self.ident}"
-        for name in ("inventory", "env", "project", "cp"):
+        for name in ("inventory", "env", "cp"):
             (self.folder / name).mkdir(parents=True)
         self._write("inventory/hosts", f"#! /usr/bin/env python3\n# -*- coding: utf-8 -*-\nprint({json.dumps(inventory)!r})\n", mode=0o700)
-        shutil.copytree(place.installed / "playbooks", self.folder / "project" / "playbooks")
+        shutil.copytree(place.repository, self.folder / "project", ignore=shutil.ignore_patterns(".git", "tests", "docs"))
         self.environment: dict[str, str] = {}
         self._process: subprocess.Popen[str] | None = None
         self.said = ""

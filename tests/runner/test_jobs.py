@@ -2,15 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Playbooks as jobs of AWX, in an environment that has nothing but what the execution environment has. Failures first."""
+"""The job templates of role awx, in an environment that has nothing but what the execution environment has. Failures first.
+
+Variables that are neither a survey's nor a template's are the inventory's here, as they are in AWX.
+"""
 
 from __future__ import annotations
 
+import pathlib
 import typing as t
 
 from lab.lab import Lab
 
 from runner.private_data import Inventory, Job, Place, script_data
+from runner.templates import TEMPLATES, extra_vars, sent
 
 Make = t.Callable[..., Lab]
 FAR = {"notice": 36000, "started_seconds": 120}
@@ -20,16 +25,45 @@ def inventory_of(lab: Lab) -> Inventory:
     return script_data(lab.hosts, lab.all, {"web": list(lab.hosts)})
 
 
+def run(place: Place, lab: Lab, template: str, cmdline: str = "-u root", **answers: t.Any) -> Job:
+    job = Job(place, lab.folder, TEMPLATES[template]["playbook"], inventory_of(lab))
+    return job.run(sent(template, **answers), extra_vars(template), cmdline)
+
+
 def unreachable(lab: Lab, vm: str) -> None:
     """Nobody listens there."""
     lab.hosts[vm].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
+
+
+def test_every_job_template_is_run_here() -> None:
+    source = pathlib.Path(__file__).read_text()
+    assert [name for name in TEMPLATES if f'"{name}"' not in source] == []
+
+
+def test_a_word_about_no_event_is_red(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    job = run(place, lab, "Maintenance decide", decide_event_id="NO-SUCH", decide_action="hold")
+    assert (job.status, job.code) == ("failed", 2), job.output
+    assert "NO-SUCH" in job.output
+
+
+def test_a_closed_gate_is_red_and_an_open_one_is_not(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.all["gate_quiet_seconds"] = 0
+    event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=30, **FAR)
+    closed = run(place, lab, "Maintenance gate", gate_hosts="web1", gate_wait_seconds=0)
+    assert (closed.status, closed.code) == ("failed", 2), closed.output
+    assert event in closed.output
+    assert closed.artifacts["gate_stats"] == {"go": False, "vms": 1, "done": 0, "obstacles": 1}
+    opened = run(place, lab, "Maintenance gate", gate_hosts="web2", gate_wait_seconds=0).good()
+    assert opened.artifacts["gate_stats"] == {"go": True, "vms": 1, "done": 0, "obstacles": 0}
 
 
 def test_a_vm_that_cannot_be_reached_does_not_turn_a_good_respond_red(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1", "web2", "web3"])
     unreachable(lab, "web2")
     event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, **FAR)
-    job = Job(place, lab.folder, "playbooks/respond.yml", inventory_of(lab)).run({"respond_wait": True}).good()
+    job = run(place, lab, "Maintenance respond", respond_wait=True).good()
     assert len(lab.simulator.approvals()) == 1
     assert lab.phases("web1")[-1] == "recovered", event
     assert job.stats["dark"] == {}, "AWX counts it among the hosts that failed"
@@ -40,19 +74,35 @@ def test_a_vm_that_cannot_be_reached_does_not_turn_a_good_respond_red(make_lab: 
     assert job.artifacts["respond_stats"]["vms"] == 3
 
 
+def test_nobody_who_can_be_reached_is_no_reason_for_red_either(make_lab: Make, place: Place) -> None:
+    lab = make_lab(["web1"])
+    unreachable(lab, "web1")
+    for template in ("Maintenance respond", "Maintenance status"):
+        job = run(place, lab, template).good()
+        assert job.artifacts["respond_stats"]["vms_answered"] == 0
+        assert job.artifacts["respond_stats"]["vms_unreachable"] == 1
+
+
 def test_status_leaves_the_numbers_that_a_workflow_branches_on(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
     lab.simulator.event("Reboot", ["web1", "stranger"], **FAR)
-    job = Job(place, lab.folder, "playbooks/status.yml", inventory_of(lab)).run({"status_format": "text"}).good()
-    assert {key: job.artifacts["respond_stats"][key] for key in ("events", "held", "failed", "vms")} == {"events": 1, "held": 1, "failed": 0, "vms": 1}
-    assert all(isinstance(number, int) for number in job.artifacts["respond_stats"].values())
-    assert job.stats["changed"] == {}
+    for template in ("Maintenance status", "Maintenance failure report"):
+        job = run(place, lab, template)
+        if TEMPLATES[template].get("extra_vars"):
+            assert job.status in ("successful", "failed")
+        else:
+            job.good()
+        numbers = job.artifacts["respond_stats"]
+        assert {key: numbers[key] for key in ("events", "held", "failed", "vms")} == {"events": 1, "held": 1, "failed": 0, "vms": 1}
+        assert all(isinstance(number, int) for number in numbers.values())
+        assert job.stats["changed"] == {}
 
 
 def test_a_check_of_respond_leaves_the_same_numbers_and_changes_nothing(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
+    lab.all["respond_drain_seconds"] = 40000
     lab.simulator.event("Reboot", ["web1"], **FAR)
-    job = Job(place, lab.folder, "playbooks/respond.yml", inventory_of(lab)).run({"respond_drain_seconds": 40000}, cmdline="-u root --check --diff").good()
+    job = run(place, lab, "Maintenance respond", "-u root --check --diff").good()
     assert job.artifacts["respond_stats"]["events"] == 1
     assert job.artifacts["respond_stats"]["steps"] > 0
     assert lab.simulator.approvals() == []
@@ -63,42 +113,25 @@ def test_a_word_is_written_under_the_name_of_the_user_of_awx(make_lab: Make, pla
     lab = make_lab(["web1"])
     event = lab.simulator.event("Reboot", ["web1"], **FAR)
     word = {"decide_event_id": event, "decide_action": "hold", "decide_why": "release tonight {{ lookup('pipe', 'false') }}"}
-    job = Job(place, lab.folder, "playbooks/decide.yml", inventory_of(lab)).run(word).good()
+    job = run(place, lab, "Maintenance decide", **word).good()
     assert job.artifacts["respond_stats"]["held"] == 1
     (record,) = lab.records("web1")
     assert "admin" in str(record["decision"])
     assert "release tonight {{" in str(record["decision"]), "a survey answer was taken for a template"
 
 
-def test_a_word_about_no_event_is_red(make_lab: Make, place: Place) -> None:
-    lab = make_lab(["web1"])
-    job = Job(place, lab.folder, "playbooks/decide.yml", inventory_of(lab)).run({"decide_event_id": "NO-SUCH", "decide_action": "hold"})
-    assert (job.status, job.code) == ("failed", 2), job.output
-    assert "NO-SUCH" in job.output
-
-
-def test_a_closed_gate_is_red_and_an_open_one_is_not(make_lab: Make, place: Place) -> None:
-    lab = make_lab(["web1", "web2"])
-    event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=30, **FAR)
-    asked = {"gate_wait_seconds": 0, "gate_quiet_seconds": 0}
-    closed = Job(place, lab.folder, "playbooks/gate.yml", inventory_of(lab)).run({"gate_hosts": "web1", **asked})
-    assert (closed.status, closed.code) == ("failed", 2), closed.output
-    assert event in closed.output
-    Job(place, lab.folder, "playbooks/gate.yml", inventory_of(lab)).run({"gate_hosts": "web2", **asked}).good()
-
-
 def test_a_rolling_upgrade_goes_through_all_batches(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1", "web2"])
-    job = Job(place, lab.folder, "playbooks/rolling_upgrade.yml", inventory_of(lab))
-    tasks = job.folder / "project" / "kernel.yml"
+    lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=200)
+    tasks = lab.folder / "kernel.yml"
     tasks.write_text("- ansible.builtin.copy:\n    content: new\n    dest: \"{{ respond_records_path }}/../kernel\"\n    mode: '0600'\n")
-    survey = {"upgrade_hosts": "web", "upgrade_name": "Kernel", "upgrade_tasks": str(tasks), "gate_quiet_seconds": 0, "gate_wait_seconds": 200}
-    job.run(survey).good()
+    job = run(place, lab, "Maintenance rolling upgrade", upgrade_hosts="web", upgrade_name="Kernel", upgrade_tasks=str(tasks)).good()
     assert [(lab.folder / vm / "kernel").read_text() for vm in lab.vms] == ["new", "new"]
     assert all(lab.flag(vm).exists() for vm in lab.vms)
+    assert job.artifacts["upgrade_stats"] == {"vms": 2, "done": 2, "left": 0}
 
 
 def test_the_drill_needs_nothing_but_the_execution_environment(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
-    job = Job(place, lab.folder, "playbooks/drill.yml", inventory_of(lab)).run().good()
+    job = run(place, lab, "Maintenance drill").good()
     assert job.artifacts["respond_stats"]["recovered"] == 1

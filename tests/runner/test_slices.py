@@ -10,6 +10,7 @@ import typing as t
 
 import pytest
 from lab.lab import Lab
+
 from runner.private_data import Inventory, Job, Place, script_data, sliced
 
 Make = t.Callable[..., Lab]

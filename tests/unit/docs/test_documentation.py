@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.pol
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import load as load_policy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md"), *ROOT.glob("extensions/**/*.md")])
 PAGES = [page for page in PAGES if page.name != "CHANGELOG.md"]
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 OWN_FILES = f"{GALAXY['repository']}/blob/main/"
@@ -102,6 +102,7 @@ def text_of_code() -> str:
 def own_names() -> set[str]:
     names = modules() | {path.name for path in (ROOT / "roles").iterdir() if path.is_dir()}
     names |= {path.stem for folder in ("filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.yml")}
+    names |= {path.stem for path in (ROOT / "plugins" / "callback").glob("*.py")}
     names |= {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
     groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
     return names | set(groups)
