@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import typing as t
 
 import pytest
@@ -136,6 +137,22 @@ def test_what_a_schedule_starts_needs_no_answer(default: dict[str, t.Any]) -> No
     assert len(started) >= 3
     for name in started:
         assert [question for question in surveys[name].get("spec", []) if question["required"]] == [], name
+
+
+# Options without choices that are asked as text and are none; what shows that the role reads them is test_respond_takes_a_list_as_text.
+READ_AS_TEXT = {"respond_only_events"}
+
+
+def test_roles_read_what_arrives_as_text(default: dict[str, t.Any]) -> None:
+    """Validation converts only for itself: the role gets the text "true", and has to make a boolean of it wherever it asks."""
+    asked = {question["variable"]: options[question["variable"]] for survey, options in surveyed(default) for question in survey["spec"]}
+    assert {name for name, option in asked.items() if option.get("type") in ("list", "dict") and not option.get("choices")} == READ_AS_TEXT
+    switches = [name for name, option in asked.items() if option.get("type") == "bool"]
+    paths = [path for folder in ("roles", "playbooks") for path in sorted((ROOT / folder).rglob("*.yml"))]
+    code = [path.read_text() for path in paths if path.parent.name not in ("meta", "defaults")]
+    for name in switches:
+        used = [line for text in code for line in text.splitlines() for _each in re.findall(rf"\b{name}\b(?!:)", line) if not line.lstrip().startswith("#")]
+        assert used and all(re.search(rf"\b{name}\b( \| default\(\w+\))? \| bool", line) for line in used if "questions:" not in line), (name, used)
 
 
 TAKEN = """

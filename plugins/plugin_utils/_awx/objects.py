@@ -39,6 +39,7 @@ def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Ma
     names = Names(str(data.get("awx_prefix") or ""), entries, labels)
     entries["label"] = [{"name": label} for label in labels]
     organization = entries["organization"][0]
+    _startable(entries)
     made = []
     for kind in KINDS:
         for entry in entries[kind.name]:
@@ -71,6 +72,15 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     if twice and kind.name != "schedule":
         raise AwxError(f"{kind.variable} has two entries of the same name: {', '.join(twice)}")
     return entries
+
+
+def _startable(entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """What a schedule starts is found by its name alone, whatever it is."""
+    names = [str(entry["name"]) for kind in STARTED for entry in entries[kind]]
+    for schedule in entries["schedule"]:
+        name = str(schedule.get("unified_job_template"))
+        if names.count(name) > 1:
+            raise AwxError(f"the schedule {schedule['name']} starts {name}, and several of {', '.join(STARTED)} have that name; AWX could not tell them apart")
 
 
 def _notified(notify: Mapping[str, Any]) -> dict[str, Any]:

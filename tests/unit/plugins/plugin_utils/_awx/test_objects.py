@@ -83,6 +83,7 @@ def test_empty_variables_are_left_out_for_aap() -> None:
         ({"awx_notification_templates": [{"name": "Chat", "notification_configuration": {"token": "x"}}]}, r"Chat has a secret in it \(token\)"),
         ({"awx_execution_environments": [{"name": "E"}]}, "the execution environment E has no image"),
         ({"awx_inventory_sources": [{"name": "A", "inventory": "I", "source": "azure_rm"}]}, "the inventory source A has no credential"),
+        ({"awx_workflows": [{"name": "W"}], "awx_projects": [{"name": "W"}]}, "the schedule S starts W, and several of job_template, workflow_job_template"),
         ({"awx_organization": {}}, "awx_organization must be one mapping with a name"),
         ({"awx_projects": {"name": 3}, "awx_job_templates": "x"}, "awx_job_templates must be a list of mappings, not 'x'"),
         ({"awx_projects": [{"scm_type": "git"}]}, "awx_projects has an entry without a name"),
