@@ -35,16 +35,7 @@ def _of(name: str, hostvars: Mapping[str, Variables], here: set[str], looks: Map
         "methods": [str(one.get("method", "?")) for one in plain.items(variables.get("drain_methods")) if isinstance(one, Mapping)],
     }
     notes = variables.get("__respond_notes") if name in here else None
-    before = earlier.get(name, {})
-    if _gave_back(notes):
-        # A claim that is made anew is acknowledged anew, or not at all.
-        before = {**before, "acknowledged": []}
-    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_notes": notes}, before)
-
-
-def _gave_back(notes: Any) -> bool:
-    results = plain.items(plain.mapping(notes).get("results"))
-    return any(plain.mapping(plain.mapping(result).get("__respond_step")).get("act") == "release" for result in results)
+    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_notes": notes}, earlier.get(name, {}))
 
 
 def _looks_at_others(batch: Iterable[Variables], turn: int) -> dict[str, Any]:

@@ -50,14 +50,20 @@ def _not_approved(result: t.Any) -> list[str]:
 
 
 def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
-    """Events for which this VM has said in this run, before the last look at it, that it is claimed."""
-    found = [str(event_id) for event_id in before.get("acknowledged") or []]
+    """Events for which this VM has said in this run, before the last look at it, that it is claimed.
+
+    What was given back, or was asked for again without an answer, is acknowledged no more: a claim may be made long after its answer was
+    given up, between the looks at two VMs, and a look that came before it proves nothing.
+    """
+    found = {str(event_id) for event_id in before.get("acknowledged") or []}
     results = notes.get("results") if isinstance(notes, Mapping) else None
     for result in results or []:
         step = result.get("__respond_step") or {}
+        if step.get("act") in ("claim", "release"):
+            found.discard(str(step.get("event_id")).lower())
         if step.get("act") == "claim" and not result.get("failed") and not result.get("unreachable") and "claims" in result:
-            found.append(str(step.get("event_id")).lower())
-    return sorted(set(found))
+            found.add(str(step.get("event_id")).lower())
+    return sorted(found)
 
 
 def observations(

@@ -13,9 +13,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys
 
 
-def survey(
-    argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = ""
-) -> dict[str, Any]:
+def survey(argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = "") -> dict[str, Any]:
     """The survey."""
     try:
         return surveys.survey(argument_specs, defaults, questions, entry_points, name, description)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError, stem
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Replay
 
 METHOD = "1-service"
@@ -36,7 +36,7 @@ def write(replay: Replay, vm: int, step: dict[str, Any], options: dict[str, Any]
     given = {"state": "present", "event_id": step["event_id"], "expected_revision": None, "claim": step.get("claim")}
     given.update(vm_id=f"vm-{vm}", vm_name=f"vm{vm + 1}", **options)
     own = (given["claim"] or {}).get("run")
-    only = (f"event-{given['event_id'].lower()}.", *([f"claim-{own}-"] if own else []))
+    only = (f"{stem(given['event_id'] or '')}.", *([f"claim-{own}-"] if own else []))
     try:
         found = recording.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
     except RecordsError:

@@ -11,11 +11,14 @@ survivor's fair end is tried from every shared state.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, State, Step, begin
 from ansible_collections.maintenance.azure.tests.model.run import Run
+from ansible_collections.maintenance.azure.tests.model.upgrade_fleet import RUN, UpgradeFleet
+from ansible_collections.maintenance.azure.tests.model.upgrade_run import UpgradeRun
 
 SHIFT = 24
 MASK = (1 << SHIFT) - 1
@@ -42,19 +45,23 @@ class TooMany(Exception):
 class Explorer:
     """All interleavings of one case."""
 
-    def __init__(self, case: Case, most: int = 20_000_000, runs: int = 2) -> None:
+    def __init__(self, case: Case, most: int = 20_000_000) -> None:
         self.case = case
         self.most = most
         self.contents = Contents()
-        self.fleet = Fleet(case, self.contents)
+        self.fleet = UpgradeFleet(case, self.contents) if case.upgrades else Fleet(case, self.contents)
         self.runs = [
-            Run(case, self.contents, f"run{place + 1}", backwards=bool(place % 2), misses=case.misses if place == 1 else ()) for place in range(runs)
+            Run(case, self.contents, f"run{place + 1}", backwards=bool(place % 2), misses=case.misses if place == 1 else ()) for place in range(case.responds)
         ]
+        self.runs += [UpgradeRun(case, self.contents, f"{RUN}{place + 1}", name, batch) for place, (name, batch) in enumerate(case.upgrades)]
         self.states: list[State] = []
         self._numbers: dict[State, int] = {}
         self._applied: dict[tuple[int, Step], tuple[int, int, Any]] = {}
         self._surroundings: dict[int, list[Step]] = {}
         self._too_long: dict[int, bool] = {}
+        # For who asks what can still be reached: from each state to the next ones.
+        self.before: dict[int, list[int]] | None = None
+        self._seen: dict[int, int] = {}
 
     def _number(self, state: State) -> int:
         found = self._numbers.get(state)
@@ -89,7 +96,26 @@ class Explorer:
             found.broken = str(broken)
             found.trace = self._trace(present, seen)
         found.states, found.shared, found.posts = len(seen), len(self.states), self.fleet.posts
+        self._seen = seen
         return found
+
+    def stuck(self, good: Callable[[State, tuple[int, ...]], bool]) -> list[str]:
+        """The way to a state from which nothing that these runs do, whoever goes on, leads to a good one; nothing where there is none."""
+        runs = len(self.runs)
+        reached = {one for one in self._seen if good(self.states[one >> SHIFT * runs], self._nodes(one))}
+        left = list(reached)
+        while left:
+            for one in (self.before or {}).get(left.pop(), ()):
+                if one not in reached:
+                    reached.add(one)
+                    left.append(one)
+        # Where the only second there is has passed too early, the survivor sees to the end.
+        asked = (one for one in self._seen if self.states[one >> SHIFT * runs].ticks or not self.case.ends)
+        bad = next((one for one in asked if one not in reached), None)
+        return [] if bad is None else [*self._trace(bad, self._seen), f"from here on nobody comes through: {self.states[bad >> SHIFT * runs]}"]
+
+    def _nodes(self, packed: int) -> tuple[int, ...]:
+        return tuple(packed >> SHIFT * (len(self.runs) - 1 - place) & MASK for place in range(len(self.runs)))
 
     def _pack(self, shared: int, nodes: list[int]) -> int:
         packed = shared
@@ -104,17 +130,19 @@ class Explorer:
             return
         for place in range(len(self.runs)):
             for packed in self._moves(present, shared, place):
-                found.steps += 1
-                if packed not in seen:
-                    seen[packed] = present
-                    waiting.append(packed)
+                self._note(packed, present, seen, waiting, found)
         for step in self._around(shared):
             after, _clock, _result = self._apply(shared, step)
             packed = present & ((1 << SHIFT * len(self.runs)) - 1) | after << SHIFT * len(self.runs)
-            found.steps += 1
-            if packed not in seen:
-                seen[packed] = present
-                waiting.append(packed)
+            self._note(packed, present, seen, waiting, found)
+
+    def _note(self, packed: int, present: int, seen: dict[int, int], waiting: deque[int], found: Found) -> None:
+        found.steps += 1
+        if self.before is not None:
+            self.before.setdefault(packed, []).append(present)
+        if packed not in seen:
+            seen[packed] = present
+            waiting.append(packed)
 
     def _around(self, shared: int) -> list[Step]:
         found = self._surroundings.get(shared)
@@ -202,7 +230,7 @@ class Explorer:
                 try:
                     self.fleet.apply(self.states[shared], step)
                 except BrokenRule:
-                    lines.append(f"run{place + 1} {_said(step)}")
+                    lines.append(f"{run.identifier} {_said(step)}")
         return lines
 
     def _between(self, one: int, two: int) -> str:
@@ -213,7 +241,7 @@ class Explorer:
             for choice, step in enumerate(run.steps(node)):
                 after, clock, result = self._apply(one >> SHIFT * runs, step)
                 if after == two >> SHIFT * runs and run.after(node, choice, clock, result) == new and (node != new or after != one >> SHIFT * runs):
-                    return f"run{place + 1} {_said(step)}"
+                    return f"{run.identifier} {_said(step)}"
         before, after = one >> SHIFT * runs, two >> SHIFT * runs
         return "time or Azure: " + next((_said(step) for step in self._around(before) if self._apply(before, step)[0] == after), "?")
 

@@ -53,6 +53,12 @@ class Case:
     """Each file that a look reads is a step of its own; else a look at one VM is one step."""
     any_order: bool = False
     """A run's looks come in any order; else in the order of the inventory, backwards for the second run."""
+    upgrades: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Runs of upgrades: the name, and the VMs that go together. Two of one name are one upgrade that was started again."""
+    responds: int = 2
+    """Runs of respond."""
+    health: bool = True
+    """Whether a health check says that a VM serves; without one nobody knows."""
     revisions: int = 40
     """States in which a record has more revisions are not followed any further; they are counted."""
 
@@ -73,6 +79,8 @@ class State(NamedTuple):
     clock: int
     jumps: int
     ticks: int
+    upgrading: tuple[str, ...] = ()
+    """How far an upgrade really is on each VM (upgrade_fleet.py)."""
 
 
 class Contents:
@@ -95,7 +103,8 @@ def begin(case: Case) -> State:
     """Nothing has happened yet: every VM serves, Azure has announced its events, nobody has looked."""
     ticks = 1 if case.ends or case.cancels else 0
     events = tuple("unknown" if place in case.late else "scheduled" for place in range(len(case.events)))
-    return State(((),) * case.machines, (True,) * case.machines, events, 0, case.jumps, ticks)
+    upgrading = ("",) * case.machines if case.upgrades else ()
+    return State(((),) * case.machines, (True,) * case.machines, events, 0, case.jumps, ticks, upgrading)
 
 
 def time_text(state: State) -> str:
@@ -176,7 +185,7 @@ class Fleet:
     def _start(self, state: State, vm: int, event: int) -> tuple[State, Any]:
         if not state.serving[vm]:
             for other, status in enumerate(state.events):
-                if status == "approved" and vm in self.case.events[other]:
+                if status == "approved" and vm in self.case.events[other] and not self.case.approves_undrained:
                     raise BrokenRule(f"rule 2: VM {vm + 1} was put back for event {event + 1} while event {other + 1}, approved, needs it drained")
             state = state._replace(serving=_at(state.serving, vm, True))
         return state, None

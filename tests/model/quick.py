@@ -21,6 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     record_reading,
     record_steps,
     records,
+    replacing,
 )
 from ansible_collections.maintenance.azure.tests.model.machine import identifiers
 
@@ -60,4 +61,4 @@ def patches() -> list[tuple[Any, str, Any]]:
     stands = _noted(records.Records._stands)
     found: list[tuple[Any, str, Any]] = [(records.Records, "_stands", stands)]
     found += [(records, "encode", encode), (records, "decode", decode), (record_reading, "decode", decode), (record_steps, "copy", copying)]
-    return found + [(module, "uuid", identifiers) for module in (records, record_reading, claims)]
+    return found + [(module, "uuid", identifiers) for module in (records, record_reading, claims, replacing)]

@@ -16,6 +16,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import Marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
@@ -29,7 +30,6 @@ SETTINGS = {
     "drain_seconds": DRAIN,
     "margin": MARGIN,
     "undo_seconds": 30,
-    "has_health": True,
     "gone_seconds": 0,
     "tell": False,
 }
@@ -44,8 +44,10 @@ class Run:
         self.identifier = identifier
         self.order = list(range(case.machines))[:: -1 if backwards else 1]
         self.numbers = {event_id(place): place for place in range(len(case.events))}
+        # What respond puts back for an upgrade that is dead has a record as well, and is no event.
+        self.numbers.update({f"upgrade:{name}": len(case.events) for name, _batch in case.upgrades})
         group = {"name": "all", "members": [f"vm{vm + 1}" for vm in range(case.machines)], "max_unavailable": case.limit}
-        self.settings = {**SETTINGS, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
+        self.settings = {**SETTINGS, "has_health": case.health, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
         self.nodes: list[Node] = []
         self._numbers: dict[Node, int] = {}
         self._steps: dict[int, tuple[Step, ...]] = {}
@@ -118,8 +120,9 @@ class Run:
         now = replay.clock
         claims = Claims(files, host).read_all()
         reading = Records(files, host).read_all(f"vm-{vm}")
+        marks = Marks(files, host).read_all() if self.case.upgrades else None
         serves = replay.perform(("check", vm))
-        return self._observation(vm, events, now, claims, reading, serves)
+        return self._observation(vm, events, now, claims, reading, serves, marks)
 
     def _looked(self, node: Node, step: Step, result: Any) -> Node:
         _kind, (failed, acknowledged, misses), looks = node
@@ -153,10 +156,11 @@ class Run:
             replay = Replay("", clock, (), self.contents, False)
             claims = Claims(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
             reading = Records(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
-            found = self._looks[(vm, seen)] = self._observation(vm, events, clock, claims, reading, serves)
+            marks = Marks(still, ModelHost(replay, vm)).read_all() if self.case.upgrades else None  # type: ignore[arg-type]
+            found = self._looks[(vm, seen)] = self._observation(vm, events, clock, claims, reading, serves, marks)
         return found
 
-    def _observation(self, vm: int, events: tuple[str, ...], clock: int, claims: Any, reading: Any, serves: bool) -> dict[str, Any]:
+    def _observation(self, vm: int, events: tuple[str, ...], clock: int, claims: Any, reading: Any, serves: bool, marks: Any) -> dict[str, Any]:
         problems = claims.problems + reading.problems
         return {
             "vm_name": f"vm{vm + 1}",
@@ -166,11 +170,12 @@ class Run:
             "boot_id": "boot",
             "now": moment(clock),
             "enabled_at": moment(-100_000),
-            "in_service": serves,
+            "in_service": serves if self.case.health else None,
             "records": reading.records,
             "records_problems": problems,
             "records_readable": reading.readable and claims.readable,
             "claims": claims.claims,
+            "upgrades": marks.marks if marks else [],
             "uptime_seconds": 50_000.0 + clock,
         }
 
@@ -202,8 +207,8 @@ class Run:
             return None
         return self._looks[one[1]] if one[0] == "read" else self._whole(vm, one[1])
 
-    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
-        observations = [
+    def _observations(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> list[dict[str, Any]]:
+        return [
             {
                 "host": f"vm{vm + 1}",
                 "state": "ok" if look else "unreachable",
@@ -216,10 +221,15 @@ class Run:
             }
             for vm, look in enumerate(looks)
         ]
+
+    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
         now = max(look["now"] for look in looks if look)
-        plan = plans.make_plan(observations, policy=self.case.policy, settings=self.settings, now=now)
+        plan = plans.make_plan(self._observations(looks, failed, acknowledged), policy=self.case.policy, settings=self.settings, now=now)
         acts = [self._needed(step, looks) for step in plan["steps"] if step["act"] in ORDER]
         acts.sort(key=lambda act: (ORDER[act["act"]], self.order.index(act["vm"])))
+        return self._list(acts)
+
+    def _list(self, acts: list[dict[str, Any]]) -> int:
         text = json.dumps(acts, sort_keys=True)
         number = self._list_numbers.get(text)
         if number is None:

@@ -9,9 +9,13 @@ import inspect
 import pathlib
 from typing import Any
 
+import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.filter import observations as module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, vm
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.test_gate import RUN, claim
 
 find = module.observations
 
@@ -51,3 +55,49 @@ def test_only_hosts_that_were_looked_at_are_read_again() -> None:
 def test_a_host_without_an_earlier_observation_is_read_whatever_was_looked_at() -> None:
     (only,) = find(["a"], {"a": {}}, [], [])
     assert (only["state"], only["error"]) == ("failed", module.NO_LOOK)
+
+
+def notes(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    """What role respond registers: one result for each claim that was made or given back."""
+    return {"results": [{"__respond_step": {"act": act, "event_id": "E1"}, "changed": True, **result} for act, result in steps]}
+
+
+OK: dict[str, Any] = {"claims": ["claim-a"]}
+# The answer was given up, and the claim may be made any time after that.
+LATE: dict[str, Any] = {"unreachable": True, "msg": "Timeout"}
+
+
+@pytest.mark.parametrize(
+    ("written", "acknowledged"),
+    [
+        (None, ["e1", "e2"]),
+        (notes(("claim", OK)), ["e1", "e2"]),
+        (notes(("release", OK)), ["e2"]),
+        (notes(("release", LATE)), ["e2"]),
+        (notes(("claim", LATE)), ["e2"]),
+        (notes(("claim", {"failed": True})), ["e2"]),
+        (notes(("release", OK), ("claim", OK)), ["e1", "e2"]),
+    ],
+)
+def test_what_was_given_back_or_asked_for_in_vain_is_acknowledged_no_more(written: Any, acknowledged: list[str]) -> None:
+    before = [{"host": "a", "state": "ok", "look": {"events": []}, "acknowledged": ["e1", "e2"]}]
+    (found,) = find(["a"], {"a": {"observe_look": {"events": []}, "__respond_notes": written}}, before, ["a"])
+    assert found["acknowledged"] == acknowledged
+
+
+def test_a_claim_that_is_made_after_its_answer_was_given_up_begins_no_drain() -> None:
+    """The look at the other VM may have come before the claim, and before another run's claim there: nobody may act on it (rule 3)."""
+    group = {"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}
+    chosen = {**SETTINGS, "run": RUN, "capacity": [group], "tell": False}
+    seen = {"vm1": vm("vm1", [event()], claims=[claim("E1")])["look"], "vm2": vm("vm2")["look"]}
+    before = [{"host": name, "state": "ok", "look": look, "acknowledged": ["e1"] if name == "vm1" else []} for name, look in seen.items()]
+
+    def acts(written: Any) -> set[str]:
+        hosts = {name: {"observe_look": look, "__respond_host": {"methods": ["service"]}} for name, look in seen.items()}
+        hosts["vm1"]["__respond_notes"] = written
+        plan = make_plan(find(["vm1", "vm2"], hosts, before), settings=chosen, now=at(0))
+        return {step["act"] for step in plan["steps"]} & {"claim", "drain"}
+
+    assert acts(notes(("claim", OK))) == {"drain"}
+    assert acts(notes(("claim", LATE))) == {"claim"}
+    assert acts(notes(("release", OK))) == {"claim"}

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The gate, the upgrade and what respond leaves to it, broken on purpose. Each must be caught by the search."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate, gate_obstacles, going_on
+from ansible_collections.maintenance.azure.tests.model import upgrade_run
+
+
+def _gates_own(patch: pytest.MonkeyPatch, **other: Any) -> None:
+    """The gate goes by another claiming; respond by the real one."""
+    patch.setattr(gate, "claiming", types.SimpleNamespace(**{**vars(claiming), **other}))
+
+
+def no_second_look(patch: pytest.MonkeyPatch) -> None:
+    """The gate claims, and opens in the same look."""
+
+    def claimed(*given: Any, **more: Any) -> bool:
+        claiming.claimed(*given, **more)
+        return True
+
+    _gates_own(patch, claimed=claimed)
+
+
+def gate_ignores_claims(patch: pytest.MonkeyPatch) -> None:
+    """The claims of other runs are nothing to the gate."""
+
+    def read(*given: Any) -> claiming.Board:
+        board = claiming.read(*given)
+        board.others.clear()
+        return board
+
+    _gates_own(patch, read=read)
+
+
+def gate_ignores_events(patch: pytest.MonkeyPatch) -> None:
+    """An event that names the batch is not in the way."""
+    patch.setattr(gate_obstacles, "of_events", lambda *given: [])
+
+
+def gate_ignores_room(patch: pytest.MonkeyPatch) -> None:
+    """Who else is out, or is about to be, is not asked."""
+    patch.setattr(gate_obstacles, "of_capacity", lambda *given: [])
+
+
+def done_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """What is marked as done is upgraded again."""
+    patch.setattr(gate, "_split", lambda asked, hosts: (asked.batch, ()))
+
+
+def respond_passes_the_upgrade(patch: pytest.MonkeyPatch) -> None:
+    """Respond does not see the claims of upgrades. (To forget only who is at work changes nothing: a claim counts as made where it is alone.)"""
+    real = claiming.read
+
+    def read(*given: Any) -> claiming.Board:
+        board = real(*given)
+        if board.settings.run.kind == "events":
+            board.others = {name: [claim for claim in claims if claim.kind != "upgrade"] for name, claims in board.others.items()}
+            board.others = {name: claims for name, claims in board.others.items() if claims}
+        return board
+
+    patch.setattr(claiming, "read", read)
+
+
+def adopted_too_early(patch: pytest.MonkeyPatch) -> None:
+    """What no document lists is over, and is put back, whether or not its upgrade is alive."""
+    patch.setattr(going_on, "_upgrade_under_way", lambda *given: None)
+    respond_passes_the_upgrade(patch)
+
+
+def marks_take_no_room(patch: pytest.MonkeyPatch) -> None:
+    """A VM whose upgrade was cut off is taken for one that serves."""
+    real = fitting._why_stuck
+
+    def stuck(host: Any) -> str | None:
+        why = real(host)
+        return None if why and "in the middle of upgrade" in why else why
+
+    patch.setattr(fitting, "_why_stuck", stuck)
+
+
+def released_before_recovered(patch: pytest.MonkeyPatch) -> None:
+    """The VM is given back as soon as its tasks have ended."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "give_back", "recover", "done"))
+
+
+def released_before_the_tasks(patch: pytest.MonkeyPatch) -> None:
+    """The VM is given back as soon as it is drained."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "give_back", "tasks", "recover", "done"))
+
+
+def done_before_it_is(patch: pytest.MonkeyPatch) -> None:
+    """The mark is written before the tasks have ended."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "done", "tasks", "recover", "give_back"))
+
+
+def back_before_upgraded(patch: pytest.MonkeyPatch) -> None:
+    """The VM is put back before its tasks."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "recover", "tasks", "done", "give_back"))
+
+
+def never_marked(patch: pytest.MonkeyPatch) -> None:
+    """Nobody writes that it is done: started again, an upgrade never comes to its end."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "recover", "give_back"))
+
+
+def never_given_back(patch: pytest.MonkeyPatch) -> None:
+    """The claims of a batch that is done stay, and others wait for their time limit."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "recover", "done"))
