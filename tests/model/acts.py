@@ -41,6 +41,8 @@ def write(replay: Replay, vm: int, step: dict[str, Any], options: dict[str, Any]
         found = recording.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
     except RecordsError:
         return FAILED  # the role's rescue: nothing more is done here in this turn
+    if options.get("renewal") and found["diff"]["before"].get("claims") == []:
+        return FAILED  # roles/gate renew.yml: it was gone, and is made anew only to be given back
     return found["record"]["phase"] if found["record"] else None
 
 

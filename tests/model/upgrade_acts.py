@@ -41,13 +41,25 @@ def _tasks(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]
     return None
 
 
+def _renew(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
+    """renew.yml: all of the time again, or the end."""
+    answer = yield "write", {"state": "claimed", "renewal": True}
+    if answer == FAILED:
+        yield "write", {"state": "released", "event_id": None}
+    return answer
+
+
 def _recover(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
-    """recover.yml: look at the VM, put back what its record says, see that it serves, and write that."""
+    """recover.yml: renew, look at the VM, put back what its record says, renew, see that it serves, and write that."""
+    if (yield from _renew(step, record, numbers, record_of)) == FAILED:
+        return FAILED
     present = record_of((yield ("look",)))
     if present:
         answer = yield from _ours(acts.calls({"act": "recover", "step": step, "record": present}, numbers), step)
         if answer == FAILED:
             return FAILED
+    if (yield from _renew(step, record, numbers, record_of)) == FAILED:
+        return FAILED
     if not (yield ("check",)):
         return FAILED  # it waits, and somebody else holds the VM: that is over only after the longest wait
     return (yield "write", {"changes": {"phase": "recovered", "outcome": "completed", "reason": None}}) if present else None
@@ -72,7 +84,9 @@ def _ours(act: Calls, step: dict[str, Any]) -> Generator[tuple[Any, ...], Any, A
 ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int], RecordOf], Calls]] = {
     "mark": _mark,
     "drain": _drain,
+    "renew": _renew,
     "tasks": _tasks,
+    "upgraded": _mark,
     "recover": _recover,
     "done": _mark,
     "give_back": _give_back,

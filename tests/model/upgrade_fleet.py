@@ -5,8 +5,8 @@
 """What an upgrade does to VMs, and the rules for it. Whether one is broken is decided by what really was done to a VM, and when.
 
 C(State.upgrading) has a word for each VM: nothing, C(out) (drained by the upgrade, not touched yet), C(inside) (its tasks have
-begun, and not ended), C(new) (they have, and the VM is still out), C(cut) (begun, and put back by somebody else), C(back) (upgraded,
-and put back) and C(done) (and the mark says so).
+begun, and not ended), C(new) (they have, and the VM is still out), C(marked) (and the mark says so), C(cut) (begun, and put back by somebody
+else without that mark), C(back) (marked, and put back) and C(done) (and the mark says so). The tasks are never begun again after the first mark.
 
 No command can be told to look at a claim in the moment in which it acts. A run that slept past its limit between its last look at its claim
 and what it does then is taken for dead if the claim is gone: that C(gate_step_seconds) is longer is the user's to see to. A stop that comes late
@@ -23,7 +23,8 @@ from ansible_collections.maintenance.azure.tests.model.fleet import START, Broke
 
 # How the ids of their runs begin.
 RUN = "upg"
-OUT = ("out", "inside", "new")
+OUT = ("out", "inside", "new", "marked")
+UPGRADED = ("marked", "back", "done")
 # No claim that was ever made has passed its limit before this.
 YOUNG = 180
 
@@ -49,8 +50,8 @@ class UpgradeFleet(Fleet):
         return state._replace(serving=_at(state.serving, vm, False), upgrading=_at(state.upgrading, vm, word)), None
 
     def _is_nobodys(self, state: State, vm: int, before: str) -> None:
-        if before == "done":
-            raise BrokenRule(f"once: VM {vm + 1} is done, and is drained for the upgrade again")
+        if before in UPGRADED:
+            raise BrokenRule(f"once: VM {vm + 1} is {before}, and is drained for the upgrade again")
         hit = [event + 1 for event, status in enumerate(state.events) if status == "approved" and vm in self.case.events[event]]
         if hit:
             raise BrokenRule(f"claim: the upgrade drains VM {vm + 1}, and event {hit[0]} of it is approved")
@@ -60,8 +61,8 @@ class UpgradeFleet(Fleet):
     def _install(self, state: State, vm: int, run: str) -> tuple[State, Any]:
         if not self._holds(state, vm, run):
             return state, None
-        if state.upgrading[vm] == "done":
-            raise BrokenRule(f"once: VM {vm + 1} is done, and is upgraded again")
+        if state.upgrading[vm] in UPGRADED:
+            raise BrokenRule(f"once: VM {vm + 1} is {state.upgrading[vm]}, and is upgraded again")
         self._is_out(state, vm, "begin")
         return state._replace(upgrading=_at(state.upgrading, vm, "inside")), None
 
@@ -78,7 +79,7 @@ class UpgradeFleet(Fleet):
     def _ustart(self, state: State, vm: int, run: str) -> tuple[State, Any]:
         if not self._holds(state, vm, run):
             return state, None
-        if state.upgrading[vm] != "new":
+        if state.upgrading[vm] != "marked":
             raise BrokenRule(f"once: VM {vm + 1} is put back by its upgrade, and is {state.upgrading[vm]}")
         for event, status in enumerate(state.events):
             if status == "approved" and vm in self.case.events[event] and not self.case.approves_undrained:
@@ -90,6 +91,10 @@ class UpgradeFleet(Fleet):
         mark = json.loads(self.contents.known[content]) if name.startswith("upgrade-") else {}
         if mark and not self._holds(state, vm, mark["run"]):
             return state, None
+        if mark.get("state") == "upgraded":
+            if state.upgrading[vm] != "new":
+                raise BrokenRule(f"once: VM {vm + 1} is marked as upgraded, and is {state.upgrading[vm] or 'not'}")
+            state = state._replace(upgrading=_at(state.upgrading, vm, "marked"))
         if mark.get("state") == "done":
             if state.upgrading[vm] not in ("back", "done") or not state.serving[vm]:
                 raise BrokenRule(f"once: VM {vm + 1} is marked as done, and is {state.upgrading[vm] or 'not upgraded'}")
@@ -108,7 +113,7 @@ class UpgradeFleet(Fleet):
         self._leaves_alone(state, vm, "put back")
         state, result = super()._start(state, vm, event)
         word = state.upgrading[vm]
-        return state._replace(upgrading=_at(state.upgrading, vm, {"new": "back", "inside": "cut", "out": ""}.get(word, word))), result
+        return state._replace(upgrading=_at(state.upgrading, vm, {"marked": "back", "new": "cut", "inside": "cut", "out": ""}.get(word, word))), result
 
     def _post(self, state: State, vm: int, events: tuple[int, ...]) -> tuple[State, Any]:
         for event in events:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import claiming as claiming_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate, gate_obstacles, going_on
 from ansible_collections.maintenance.azure.tests.model import upgrade_run
 
@@ -89,29 +90,44 @@ def marks_take_no_room(patch: pytest.MonkeyPatch) -> None:
 
 def released_before_recovered(patch: pytest.MonkeyPatch) -> None:
     """The VM is given back as soon as its tasks have ended."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "give_back", "recover", "done"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "upgraded", "give_back", "recover", "done"))
 
 
 def released_before_the_tasks(patch: pytest.MonkeyPatch) -> None:
     """The VM is given back as soon as it is drained."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "give_back", "tasks", "recover", "done"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "give_back", "tasks", "upgraded", "recover", "done"))
 
 
 def done_before_it_is(patch: pytest.MonkeyPatch) -> None:
     """The mark is written before the tasks have ended."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "done", "tasks", "recover", "give_back"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "done", "tasks", "upgraded", "recover", "give_back"))
 
 
 def back_before_upgraded(patch: pytest.MonkeyPatch) -> None:
     """The VM is put back before its tasks."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "recover", "tasks", "done", "give_back"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "recover", "tasks", "upgraded", "done", "give_back"))
 
 
 def never_marked(patch: pytest.MonkeyPatch) -> None:
     """Nobody writes that it is done: started again, an upgrade never comes to its end."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "recover", "give_back"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "upgraded", "recover", "give_back"))
 
 
 def never_given_back(patch: pytest.MonkeyPatch) -> None:
     """The claims of a batch that is done stay, and others wait for their time limit."""
-    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "recover", "done"))
+    patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "upgraded", "recover", "done"))
+
+
+def upgraded_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """Whether the tasks were done before a run was killed nobody asks."""
+    patch.setattr(upgrade_run, "WORK", ())
+
+
+def renewed_though_gone(patch: pytest.MonkeyPatch) -> None:
+    """A claim that was there a moment ago is made anew, and taken for renewed. What the collection did at first."""
+    patch.setattr(claiming_module, "_is_for", lambda *given: False)
+
+
+def upgraded_before_it_is(patch: pytest.MonkeyPatch) -> None:
+    """The mark that leaves out the tasks is written before them."""
+    patch.setattr(upgrade_run, "BATCH", ("drain", "upgraded", "tasks", "recover", "done", "give_back"))

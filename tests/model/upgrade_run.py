@@ -17,7 +17,9 @@ from ansible_collections.maintenance.azure.tests.model.run import Node, Run, Sai
 # gate_step_seconds: longer than a claim of respond, and shorter than the model's jump.
 STEP_SECONDS = 300
 # The batch's tasks, each on all its VMs before the next begins.
-BATCH = ("drain", "tasks", "recover", "done", "give_back")
+BATCH = ("drain", "renew", "tasks", "upgraded", "recover", "done", "give_back")
+# What is left out where the mark says that the tasks are done.
+WORK = ("drain", "renew", "tasks", "upgraded")
 END: Node = ("end", None)
 
 
@@ -47,7 +49,7 @@ class UpgradeRun(Run):
         acts = [self._needed(step, looks) for step in found["steps"] if step["act"] in ("claim", "release")]
         if found["go"]:
             acts += [self._needed(step, looks) for step in found["steps"] if step["act"] == "mark"]
-            acts += [self._batch_act(kind, host, looks) for kind in BATCH for host in found["batch"]]
+            acts += [self._batch_act(kind, host, looks) for kind in BATCH for host in found["batch"] if not (kind in WORK and host in found["upgraded"])]
         if found["go"] or found["nothing_to_do"]:
             acts.append({"act": "end", "vm": 0, "step": {}, "record": None, "clock": 0})
         return self._list(acts)
@@ -62,8 +64,8 @@ class UpgradeRun(Run):
             "deadline": None,
             "rule": {"name": "rolling upgrade", "drain": True, "approve": "never", "order": 1},
             "upgrade": self.upgrade,
-            "state": "done",
-            "claim": {"run": self.identifier, "seconds": STEP_SECONDS, "who": "model", "kind": "upgrade"},
+            "state": kind,
+            "claim": {"run": self.identifier, "seconds": 30 if kind == "done" else STEP_SECONDS, "who": "model", "kind": "upgrade"},
         }
         return self._needed(step, looks)
 

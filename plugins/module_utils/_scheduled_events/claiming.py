@@ -14,6 +14,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     ClaimLost,
     checked_run,
     checked_seconds,
+    event_digest,
+    split_claim_name,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
@@ -47,7 +49,9 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
             claims.withdraw(run, event_id)
         after = claims.own(run)
     else:
-        _claim(claims, options, claim)
+        if not _claim(claims, options, claim):
+            # One that was listed above may have been removed before it could be renewed. Who renews goes on only if it never was gone.
+            before = [name for name in before if not _is_for(name, options["event_id"])]
         after = claims.own(run)
     return {
         "changed": before != after,
@@ -68,17 +72,22 @@ def _predicted(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[
     return [*left, claims.name_of(claim["run"], event_id, _seconds(claim))]
 
 
-def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> None:
+def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> bool:
+    """Whether it was there already, and has a new time limit now."""
     # What has expired goes first: the reading after this must not find it any more.
     _remove(claims, options)
-    claims.make(
-        claim["run"],
-        options["event_id"],
-        _seconds(claim),
-        claim.get("kind") or "events",
-        claim.get("who") or "",
-        claim.get("groups") or {},
-    )
+    run, event_id, seconds = claim["run"], options["event_id"], _seconds(claim)
+    try:
+        claims.renew(run, event_id, seconds)
+    except ClaimLost:
+        claims.create(run, event_id, seconds, claim.get("kind") or "events", claim.get("who") or "", claim.get("groups") or {})
+        return False
+    return True
+
+
+def _is_for(name: str, event_id: str) -> bool:
+    parts = split_claim_name(name)
+    return parts is not None and parts.digest == event_digest(event_id)
 
 
 def _seconds(claim: t.Mapping[str, t.Any]) -> t.Any:

@@ -85,7 +85,18 @@ class Claims:
         try:
             return self.renew(run, event_id, seconds)
         except ClaimLost:
-            pass  # there is none yet
+            return self.create(run, event_id, seconds, kind, who, groups)
+
+    def create(
+        self,
+        run: str,
+        event_id: str,
+        seconds: float,
+        kind: str = "events",
+        who: str = "",
+        groups: t.Mapping[str, str] | None = None,
+    ) -> str:
+        """Claim this VM where the run has no claim for the event. Returns the file's name."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
         name = self.name_of(run, event_id, seconds)
         content = encode_claim(event_id, kind, who, groups or {}, self.host.now())

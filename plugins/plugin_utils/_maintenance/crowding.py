@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.fitting import Rooms, Tally
 
 SHOWN = 5
+BATCH = "the batch"
 
 
 def unkept(rooms: Rooms, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
@@ -57,7 +58,8 @@ def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: s
         return _words_kept(group, unkept(rooms, group, own, taken) or "", own, taken)
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     if len(own) > group.limit:
-        return f"{start}, and {who} takes {_some(own, len(own))} together"
+        never = "; it never fits: make the batch smaller" if who == BATCH else ""
+        return f"{start}, and {who} takes {_some(own, len(own))} together{never}"
     return f"{start}; {_some(own, len(own))} would be more, beside {_others(group, own, taken)}"
 
 

@@ -89,7 +89,13 @@ def no_room(rooms: Rooms, names: Iterable[str], coming: Mapping[str, str]) -> st
     wanted = [name for name in names if name in rooms.of]
     taken = Tally(rooms.of, {**rooms.taken, **{name: why for name, why in coming.items() if name in rooms.of and name not in rooms.taken}})
     full = _full(rooms, wanted, taken, total=True)
-    return None if full is None else crowding.words(rooms, wanted, full, taken, "the batch")
+    return None if full is None else crowding.words(rooms, wanted, full, taken, crowding.BATCH)
+
+
+def never_fits(settings: Settings, names: Iterable[str]) -> bool:
+    """Whether some group lets fewer be out than these, whoever else is."""
+    wanted = set(names)
+    return any(len(wanted.intersection(group.members)) > group.limit for group in settings.capacity)
 
 
 def involved(settings: Settings, names: set[str]) -> set[str]:

@@ -47,6 +47,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     return {
         "go": answer.go,
         "nothing_to_do": not todo,
+        "never": fitting.never_fits(chosen, todo),
         "upgrade": asked.upgrade,
         "batch": list(todo),
         "done": list(done),
@@ -104,7 +105,11 @@ def _split(ask: Ask, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[
 
 def _mark(ask: Ask, host: Host | None) -> str | None:
     look = host.look if host else None
-    return look.marks.get(ask.upgrade) if look else None
+    if look is None:
+        return None
+    mark, record = look.marks.get(ask.upgrade), look.records.get(ask.claim_id.lower())
+    # Done, and still out: a run that had slept for too long wrote the one or the other. Its tasks are done, and it must come back.
+    return UPGRADED if mark == DONE and record is not None and fitting.is_out(record) else mark
 
 
 def _obstacles(

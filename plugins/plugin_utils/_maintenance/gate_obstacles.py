@@ -46,10 +46,20 @@ def counts(case: Case, ask: Ask) -> bool:
 
 
 def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
-    """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well."""
+    """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well.
+
+    A VM whose own name nobody knows may be any that nobody else is.
+    """
     hit = {part.host.name for part in case.hit}
     names = {name.strip().lower() for name in case.event.resources}
-    return [name for name, host in batch.items() if name in hit or (host.look is not None and case.key in host.look.listed and host.identity.name in names)]
+    open_names = bool(case.named.unmanaged or case.named.unsure)
+
+    def is_named(host: Host) -> bool:
+        if host.look is None:
+            return False
+        return (case.key in host.look.listed and host.identity.name in names) if host.identity.name else open_names
+
+    return [name for name, host in batch.items() if name in hit or is_named(host)]
 
 
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------

@@ -96,3 +96,25 @@ def test_what_cannot_be_read_is_said_and_never_done(files, host, content):
 def test_names_that_cannot_be_are_refused(files, host, name):
     with pytest.raises(RecordsError, match=r"upgrade\.name"):
         mark(files, host, "begun", name=name, claimed=False)
+
+
+def test_a_claim_that_goes_while_it_is_renewed_was_not_there(files, host, monkeypatch):
+    """Who renews goes on only if its claim never was gone: what is made in its place comes beside the run that has removed it."""
+    event_id = UPGRADE + NAME
+    options = {key: spec.get("default") for key, spec in record_arguments().items()}
+    options.update(state="claimed", event_id=event_id, claim={"run": RUN, "seconds": 600})
+    first = change_records(files, host, options, False, lambda line: None)
+    assert first["diff"]["before"]["claims"] == []
+    host.pass_time(1)
+    renewed = change_records(files, host, options, False, lambda line: None)
+    assert renewed["diff"]["before"]["claims"] == first["claims"]
+    real = Claims.renew
+
+    def renew(self, *given):
+        # Between the list of what is there and this, somebody removes it.
+        self.withdraw(RUN, event_id)
+        return real(self, *given)
+
+    monkeypatch.setattr(Claims, "renew", renew)
+    host.pass_time(1)
+    assert change_records(files, host, options, False, lambda line: None)["diff"]["before"]["claims"] == []

@@ -290,7 +290,58 @@ def test_whoever_is_out_takes_room(second: dict[str, Any]) -> None:
 
 def test_a_batch_that_never_fits_says_so() -> None:
     found = ask(ours("vm1"), ours("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=[GROUP])
-    assert found["why"] == ["capacity group 'web' lets 1 of its 3 members be out, and the batch takes vm1, vm2 together"]
+    said = "capacity group 'web' lets 1 of its 3 members be out, and the batch takes vm1, vm2 together; it never fits: make the batch smaller"
+    assert (found["why"], found["never"]) == ([said], True)
+
+
+def test_whatever_else_is_in_the_way_it_is_said_that_it_never_fits() -> None:
+    found = ask(ours("vm1"), vm("vm2", state="unreachable"), vm("vm3", [event(resources=("vm3",))]), batch=("vm1", "vm2"), capacity=[GROUP])
+    assert found["never"]
+    assert any("it never fits" in words for words in found["why"])
+
+
+def test_what_only_waits_for_others_may_fit_some_time() -> None:
+    second = {"name": "db", "members": ["vm1", "vm9"], "max_unavailable": 0}
+    assert not ask(ours("vm1"), vm("vm2", in_service=False), vm("vm3"), capacity=[GROUP])["never"]
+    assert not ask(ours("vm1"), vm("vm2"), vm("vm3"), capacity=[GROUP])["never"]
+    assert ask(ours("vm1"), vm("vm2"), vm("vm3"), vm("vm9"), capacity=[GROUP, second])["never"], "a host of two groups needs room in both"
+
+
+# --- Who is who ----------------------------------------------------------------------------------------------------------
+
+
+def called(host: str, group: str | None, *events: dict[str, Any]) -> dict[str, Any]:
+    """A VM whose name, web, another resource group has as well; or of which nothing is known."""
+    identity = {"name": "web", "resource_group": group, "subscription_id": "s", "vm_id": host} if group else {}
+    return {**vm(host, list(events), claims=[claim()], identity=identity, vm_name="web" if group else None), "acknowledged": [OURS.lower()]}
+
+
+def test_one_name_in_two_resource_groups_is_two_vms() -> None:
+    named = event(resources=("web",))
+    assert kinds(ask(called("a", "rg1", named), called("b", "rg2"), batch=["a"])) == ["event"]
+    assert ask(called("a", "rg1", named), called("b", "rg2"), batch=["b"])["go"]
+    assert kinds(ask(called("a", "rg1"), called("b", "rg2", named), batch=["b"])) == ["event"]
+
+
+def test_a_vm_whose_name_nobody_knows_may_be_the_one_that_an_event_names() -> None:
+    assert kinds(ask(called("a", None, event(resources=("nobody",))), batch=["a"])) == ["event"]
+    assert kinds(ask(called("a", None), vm("vm2", [event(resources=("nobody",))]), batch=["a"])) == ["event"]
+    assert ask(called("a", None), vm("vm2", [event(resources=("vm2",))]), batch=["a"])["go"], "that one is known"
+
+
+# --- Clocks --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("off", [-2_592_000, -7200, -60, 60, 7200, 2_592_000])
+def test_a_vms_clock_that_is_off_changes_neither_quiet_time_nor_what_is_ahead(off: float) -> None:
+    """Records go by the VM's clock, and Azure's times by the controller's."""
+    its = {"now": at(off), "enabled_at": at(off - 9000)}
+    for seconds, goes in ((30, False), (59, False), (61, True)):
+        over = {**ago(seconds - off), "missing_since": at(off - seconds - 10)}
+        assert ask(ours("vm1", records=[over], **its))["go"] is goes
+    assert not ask(ours("vm1", event(due=50), **its), look_ahead=60)["go"]
+    assert ask(ours("vm1", event(due=70), **its), look_ahead=60)["go"]
+    assert ask(ours("vm1", **its))["go"]
 
 
 def test_a_group_of_which_members_were_not_looked_at_is_held() -> None:
@@ -358,6 +409,12 @@ def test_a_restart_of_its_own_that_is_over_does_not_hold_the_next_run_of_the_upg
 
     assert ask(approved(NAME))["go"]
     assert kinds(ask(approved("Other"))) == ["record"]
+
+
+def test_what_is_marked_as_done_and_still_out_comes_back_without_its_tasks() -> None:
+    drained = record("drained", event(OURS, event_type="Upgrade"))
+    found = ask(ours("vm1", records=[drained], upgrades=[{"name": NAME, "state": "done"}]), marks=True)
+    assert (found["go"], found["upgraded"], found["done"], found["steps"]) == (True, ["vm1"], [], [])
 
 
 def test_without_marks_nobody_is_left_out() -> None:
