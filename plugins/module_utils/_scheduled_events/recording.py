@@ -122,8 +122,7 @@ def record(options: t.Mapping[str, t.Any], way: Way) -> Result:
 
 def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
     """Under a claim, the record is written between two looks at it: whoever removed it in between has not seen the record."""
-    claim.begin(check_mode)
-    written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode)
+    written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode, lambda: claim.begin(check_mode))
     claim.end(check_mode)
     return written
 

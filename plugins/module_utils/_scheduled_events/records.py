@@ -57,10 +57,23 @@ class Written(t.NamedTuple):
 class Records(RecordsReader):
     """All records of one VM, for those who write them."""
 
-    def write(self, event_id: str, step: Step, expected_revision: int | None = None, check_mode: bool = False) -> Written:
-        """Take one step. With expected_revision 0 there must be no record yet; another writer makes it a conflict."""
+    def write(
+        self,
+        event_id: str,
+        step: Step,
+        expected_revision: int | None = None,
+        check_mode: bool = False,
+        allowed: t.Callable[[], None] | None = None,
+    ) -> Written:
+        """Take one step. With expected_revision 0 there must be no record yet; another writer makes it a conflict.
+
+        allowed is asked after each reading, and raises where the writer may not write any more. Asked before it, a writer that sleeps
+        in between would build on what its successor has written.
+        """
         for _attempt in range(ATTEMPTS):
             found = self._find_for_writing(event_id)
+            if allowed is not None:
+                allowed()
             if found.record is not None and is_foreign(found.record, step.vm_id):
                 found = self._without_foreign(event_id, found, check_mode)
             before = found.record

@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     change_records,
     record_arguments,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -207,6 +208,31 @@ def test_a_claim_removed_while_the_record_was_written_stops_the_run(claims, host
         change_records(files, host, options(changes={"phase": "draining"}, claim={"run": MINE, "seconds": 10}), False, lambda line: None)
     # It stays: whoever comes next adopts it.
     assert Records(claims.files, host).read(EVENT)["phase"] == "draining"
+
+
+class TakenOver(LocalFiles):
+    """Files of a VM on which a run sleeps right after it has renewed its claim, and wakes when another has taken over and written."""
+
+    host = None
+
+    def rename(self, old, new):
+        super().rename(old, new)
+        if new.startswith("claim-") and self.host is not None:
+            host, self.host = self.host, None
+            host.pass_time(100)
+            self.unlink(new)
+            Records(LocalFiles(self.where), host).write(EVENT, Step(changes={"phase": "drained", "reason": "the successor's"}))
+
+
+def test_who_sleeps_after_renewing_does_not_build_on_what_the_successor_has_written(claims, host):
+    change(claims, state="claimed", claim={"run": MINE, "seconds": 10})
+    Records(claims.files, host).write(EVENT, Step(changes={"phase": "draining"}))
+    files = TakenOver(claims.files.where)
+    files.host = host
+    with pytest.raises(ClaimLost):
+        change_records(files, host, options(changes={"phase": "recovered"}, claim={"run": MINE, "seconds": 10}), False, lambda line: None)
+    record = Records(claims.files, host).read(EVENT)
+    assert (record["phase"], record["reason"]) == ("drained", "the successor's")
 
 
 def test_the_module_removes_what_has_expired_and_claims(claims, host):
