@@ -16,8 +16,8 @@ import time
 from .lab.lab import Lab
 from .lab.upgrading import MAX_OUT, Upgrade
 
-# In the order in which an upgrade comes to them.
-CHOSEN = ("Restart its service", "Write down that it is upgraded", "Write down that the upgrade is done")
+# In the order in which an upgrade comes to them: among the user's tasks, and when all is done but nothing says so.
+CHOSEN = ("Restart its service", "Write down that the upgrade is done")
 # The user's tasks, once begun, begin again until it is written down that they are done; what is killed before or after that does not repeat them.
 REPEATED = (
     *("Install the new version", "Restart its service", "Take as long as the lab says", "See whether it needs a reboot", "Reboot"),
