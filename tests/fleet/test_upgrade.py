@@ -5,7 +5,7 @@
 """A rolling upgrade that reboots every guest, while maintenance comes and respond runs from a schedule: with the gate and without.
 
 Who was out when, and which requests failed, is counted from HAProxy's own log.
-FLEET_UPGRADE_SERIAL: how many guests go together (3, as many as may be out).
+FLEET_UPGRADE_SERIAL: how many guests go together (3, as many as may be out). Without the gate only with FLEET_LONG=1.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import os
 import pathlib
 import time
 import typing as t
+
+import pytest
 
 from .lab.balancer_log import Stretch
 from .lab.commands import in_background, until
@@ -62,7 +64,7 @@ def upgrade_in_a_storm(lab: Lab, name: str, playbook: str) -> Outcome:
     began, first = time.monotonic(), len(lab.platform.happened)
     settled = lab.work / f"{name}.settled"
     upgrade = Upgrade(lab, name, respond_policy=POLICY, upgrade_serial=SERIAL, upgrade_settled=str(settled))
-    load = lab.load(name)
+    load = lab.load(name, 30)
     schedule = Schedule(lab, name, respond_policy=POLICY, **upgrade.common())
     run = upgrade.run(playbook)
     until(lambda: upgrade.history("web1") or run.poll() is not None, 600, "the upgrade of web1 begins")
@@ -106,6 +108,7 @@ def test_an_upgrade_behind_the_gate_in_a_storm_is_noticed_by_nobody(lab: Lab) ->
     assert lab.oracle.services() == lab.untouched
 
 
+@pytest.mark.long
 def test_the_same_upgrade_without_the_gate_is_noticed(lab: Lab) -> None:
     """The proof that what the test above counts can be seen at all."""
     result = upgrade_in_a_storm(lab, "plain", PLAIN)

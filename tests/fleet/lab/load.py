@@ -13,6 +13,7 @@ import asyncio
 import dataclasses
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -55,13 +56,18 @@ async def generate(url: str, rate: float, path: str) -> None:
     users: set[asyncio.Task[None]] = set()
     begun = time.monotonic()
     number = 0
+    over = asyncio.Event()
+    # Nobody is cut off in the middle: the load balancer would write down a request that failed.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
     with open(path, "w") as output:
-        while True:
+        while not over.is_set():
             number += 1
             await asyncio.sleep(max(0.0, begun + number / rate - time.monotonic()))
             task = asyncio.create_task(user(address.hostname or "", address.port or 80, output))
             users.add(task)
             task.add_done_callback(users.discard)
+        if users:
+            await asyncio.wait(users)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Load:
         if self._process.poll() is not None:
             raise RuntimeError("the load generator ended by itself")
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(PATIENCE + 10)
         return self.so_far()
 
 

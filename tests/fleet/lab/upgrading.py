@@ -21,7 +21,9 @@ MAX_OUT = 3
 SETTINGS: dict[str, t.Any] = {
     "gate_wait_seconds": 900,
     "gate_quiet_seconds": 5,
-    "gate_step_seconds": 120,
+    # The upgrade's own time limits: the longest step, and whatever is not one.
+    "upgrade_step_seconds": 90,
+    "gate_step_seconds": 90,
     "upgrade_interval": 1,
     # The lab has just asked for the first time, and an empty list would prove nothing for five minutes.
     "respond_timing": {"claim_seconds": 60, "enabling_seconds": 0},
@@ -45,7 +47,9 @@ class Upgrade:
 
     def run(self, playbook: str = GATED, stop_at: str = "", **settings: t.Any) -> t.Any:
         self._runs += 1
+        # A run whose controller is known to be dead need not be waited for: its id is known here.
         given = {
+            "gate_run": self.id_of(self._runs),
             "upgrade_hosts": ":".join(self.vms),
             "upgrade_name": self.name,
             "upgrade_tasks": str(FILES / "application.yml"),
@@ -55,6 +59,13 @@ class Upgrade:
         }
         return self.lab.controller.start(playbook, self.log_path, stop_at, f"known-{self.name}", **{**given, **self._settings, **settings})
 
+    def id_of(self, run: int) -> str:
+        return f"{self.name}{run:04d}"
+
+    @property
+    def last_id(self) -> str:
+        return self.id_of(self._runs)
+
     @property
     def log_path(self) -> pathlib.Path:
         return self.lab.logs / f"{self.name}-{self._runs}.log"
@@ -62,9 +73,9 @@ class Upgrade:
     def said(self) -> str:
         return self.log_path.read_text()[-6000:]
 
-    def run_and_kill(self, stop_at: str, seconds: float = 400) -> str:
+    def run_and_kill(self, stop_at: str, seconds: float = 600, **settings: t.Any) -> str:
         """Where it was killed; nothing when it came to its end before."""
-        run = self.run(stop_at="" if stop_at == "moment" else stop_at)
+        run = self.run(stop_at="" if stop_at == "moment" else stop_at, **settings)
         where = wait_for_boundary(run, self.log_path.with_suffix(".boundaries.reached"), seconds)
         if not where and run.poll() is None and stop_at == "moment":
             where = f"after {seconds:.1f} s"
@@ -114,7 +125,7 @@ class Schedule:
         while not self._over.is_set():
             log = self._lab.logs / f"{self._name}-respond-{len(self.codes) + 1}.log"
             self.codes.append(self._lab.controller.start("maintenance.azure.respond", log, **self._settings).wait())
-            self._over.wait(2)
+            self._over.wait(5)
 
     def wait_for_runs(self, many: int, seconds: float = 240) -> None:
         """So many more that began after now."""

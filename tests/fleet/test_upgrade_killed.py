@@ -1,0 +1,68 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The controller of a rolling upgrade killed (SIGKILL, with all that it started) and started again: each guest upgraded once, none left out.
+
+FLEET_UPGRADE_KILLS=N: that many kills, each at the first task at which no run was killed before, in an upgrade of all guests; "all" until a
+run comes to its end. Without it: at the tasks below, in an upgrade of two guests.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from .lab.lab import Lab
+from .lab.upgrading import MAX_OUT, Upgrade
+
+# In the order in which an upgrade comes to them: among the user's tasks, and when all is done but nothing says so.
+CHOSEN = ("Restart its service", "Write down that the upgrade is done")
+# The user's tasks, once begun, begin again until it is written down that they are done; what is killed before or after that does not repeat them.
+REPEATED = (
+    *("Install the new version", "Restart its service", "Take as long as the lab says", "See whether it needs a reboot", "Reboot"),
+    *("Note that the upgrade is at its end here", "Write down that it is upgraded", "See that it is still drained"),
+)
+
+
+def test_killed_at_every_task_of_an_upgrade(lab: Lab) -> None:
+    wanted = os.environ.get("FLEET_UPGRADE_KILLS", "")
+    began = time.monotonic()
+    vms = list(lab.guests) if wanted else ["web1", "web2"]
+    # What nobody declares dead is waited for: until its step's time limit has passed.
+    upgrade = Upgrade(lab, "killed", vms, upgrade_step_seconds=30, upgrade_serial=1)
+    load = lab.load("killed", 30)
+    killed = kill_again_and_again(upgrade, wanted)
+    last = upgrade.run(**declared_dead(upgrade, len(killed)))
+    assert last.wait(900) == 0, upgrade.said()
+    lab.wait_until_all_serve(60)
+    requests = load.stop()
+    stretch = upgrade.log.read(time.time())
+    failed = [request for request in requests if request.failed]
+    print(f"killed at {len(killed)} tasks: {len(requests)} requests, {len(failed)} failed, at most {stretch.most_out} out, {time.monotonic() - began:.0f} s")
+    upgrade.each_exactly_once()
+    repeated = [where for where in killed if where.endswith(REPEATED)]
+    begun = [upgrade.history(vm).count("begun") for vm in vms]
+    assert sum(begun) == len(vms) + len(repeated), f"the tasks began {begun} times, and were killed at {repeated}"
+    assert failed == []
+    assert stretch.most_out <= min(MAX_OUT, 1), "one at a time"
+    assert lab.oracle.services() == lab.untouched
+
+
+def kill_again_and_again(upgrade: Upgrade, wanted: str) -> list[str]:
+    killed: list[str] = []
+    while wanted in ("", "all") or len(killed) < int(wanted):
+        if not wanted and len(killed) == len(CHOSEN):
+            break
+        stop_at = "new" if wanted else CHOSEN[len(killed)]
+        where = upgrade.run_and_kill(stop_at, **declared_dead(upgrade, len(killed)))
+        if not where:
+            assert wanted, f"no run came to {stop_at}: the test proves nothing there"
+            break
+        killed.append(where)
+    return killed
+
+
+def declared_dead(upgrade: Upgrade, kills: int) -> dict[str, str]:
+    """After the first kill nobody says so."""
+    return {"gate_dead_run": upgrade.last_id} if kills > 1 else {}
