@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import typing as t
@@ -20,6 +21,9 @@ import typing as t
 import yaml
 
 Inventory = dict[str, t.Any]
+# As the image has it (ENV of the execution environment).
+BRIEF = {"ORIGINAL_STDOUT_CALLBACK": "maintenance.azure.brief"}
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Unsafe(str):
@@ -139,7 +143,7 @@ class Job:
     @property
     def lines(self) -> list[str]:
         """What AWX shows: the lines of all events, without what says nothing."""
-        return [line for event in self.events() for line in event["stdout"].splitlines()]
+        return [COLOURS.sub("", line).rstrip() for event in self.events() for line in event["stdout"].splitlines()]
 
     def events(self, kind: str = "") -> list[dict[str, t.Any]]:
         found = sorted((json.loads(path.read_text()) for path in (self._artifacts / "job_events").glob("[0-9]*.json")), key=lambda one: one["counter"])

@@ -113,7 +113,7 @@ def integration(core: str, *pythons: str) -> Suite:
 def runner() -> Suite:
     """As AWX runs it: with nothing but what the execution environment has."""
     needs = ("environment-execution-environment", "environment-builder")
-    return Suite("runner", ("python", "-m", "pytest", "-q", "-ra", "tests/runner"), 900, "pytest", needs=needs)
+    return Suite("runner", ("python", "-m", "pytest", "-q", "-ra", "tests/runner"), 1500, "pytest", needs=needs)
 
 
 def sanity(core: str, *options: str) -> Suite:
