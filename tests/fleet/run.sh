@@ -9,7 +9,7 @@
 # FLEET_MIRROR   where the guests' packages come from (default: debootstrap's own)
 # FLEET_PYTHON   a Python 3.12 or newer with ansible-core and pytest (default .build/venv/test/bin/python)
 # FLEET_GUESTS   how many guests (default 6)
-# FLEET_SECONDS  after how many seconds everything is torn down, whatever it does (default 1700)
+# FLEET_SECONDS  after how many seconds everything is torn down, whatever it does (default 2300)
 # Everything lives in namespaces of processes, mounts and network that end with this script, and so do all guests, disks,
 # interfaces and addresses in them. Outside there are only control groups and one empty folder, which this script removes.
 set -euo pipefail
@@ -101,7 +101,7 @@ rm -rf "$logs"
 mkdir -p "$logs"
 
 main=$$
-( trap 'kill "$nap"' TERM; sleep "${FLEET_SECONDS:-1700}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
+( trap 'kill "$nap"' TERM; sleep "${FLEET_SECONDS:-2300}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!
 
 # Also without make: ansible-playbook beside that Python, and the collection where make puts it.

@@ -5,13 +5,16 @@
 """The controller of a rolling upgrade killed (SIGKILL, with all that it started) and started again: each guest upgraded once, none left out.
 
 FLEET_UPGRADE_KILLS=N: that many kills, each at the first task at which no run was killed before, in an upgrade of all guests; "all" until a
-run comes to its end. Without it: at the tasks below, in an upgrade of two guests.
+run comes to its end. Without it: at the tasks below, in an upgrade of two guests. Only with FLEET_LONG=1: it takes some minutes, and
+tests/playbooks/test_upgrade_killed.py kills an upgrade in CI.
 """
 
 from __future__ import annotations
 
 import os
 import time
+
+import pytest
 
 from .lab.lab import Lab
 from .lab.upgrading import MAX_OUT, Upgrade
@@ -25,6 +28,7 @@ REPEATED = (
 )
 
 
+@pytest.mark.long
 def test_killed_at_every_task_of_an_upgrade(lab: Lab) -> None:
     wanted = os.environ.get("FLEET_UPGRADE_KILLS", "")
     began = time.monotonic()

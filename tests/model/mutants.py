@@ -70,7 +70,7 @@ class OneFile(Claims):
     def _list(self) -> list[str]:
         return self._all()
 
-    def make(self, run: str, event_id: str, seconds: float, *more: Any, **others: Any) -> str:
+    def create(self, run: str, event_id: str, seconds: float, *more: Any, **others: Any) -> str:
         """Add one, and write the file."""
         name = claim_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in self._all() if one != name), name])
@@ -139,6 +139,19 @@ def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
 def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
     """Two runs act on one VM at once: nobody looks at whose claim is there."""
     patch.setattr(claiming, "at_work", lambda *given: None)
+
+
+def renewed_before_reading(patch: pytest.MonkeyPatch) -> None:
+    """The claim is renewed first, and the record that is built on is read after that, by a run that may have slept in between."""
+    real = recording._write
+
+    def write(records: Any, claim: Any, options: Any, check_mode: bool) -> Any:
+        claim.begin(check_mode)
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(claim, "begin", lambda check_mode: None)
+            return real(records, claim, options, check_mode)
+
+    patch.setattr(recording, "_write", write)
 
 
 def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:

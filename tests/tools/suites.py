@@ -125,7 +125,7 @@ def sanity(core: str, *options: str) -> Suite:
 def heavy_suites() -> list[Suite]:
     """Longest first, so that two at a time end together. Core 2.20 and newer need Python 3.9 on the machine they manage."""
     return [
-        Suite("fleet", ("bash", "tests/fleet/run.sh"), 1800, "closing line"),
+        Suite("fleet", ("bash", "tests/fleet/run.sh"), 2400, "closing line"),
         sanity("2.21"),
         build_environment("core-2.18", "3.11"),
         Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line"),

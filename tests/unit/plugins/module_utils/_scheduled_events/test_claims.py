@@ -18,11 +18,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
     change_records,
     record_arguments,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
