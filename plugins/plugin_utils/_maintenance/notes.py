@@ -68,7 +68,8 @@ def _over(case: Case, part: Part, record: Record, settings: Settings, changes: d
             changes["reason"] = part.absence.words
     elif part.intent == "finish":
         _finish(part, record, settings, changes)
-    elif part.intent == "recover" and record.phase != "failed" and recovery_overdue(part, settings):
+    # Only what was begun can take too long: where nobody looked for a while, as with a slow schedule, it has not been tried yet.
+    elif part.intent == "recover" and record.phase == "recovering" and recovery_overdue(part, settings):
         errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
         changes.update(phase="failed", reason=f"not everything could be put back ({'; '.join(errors)})")
 

@@ -287,3 +287,13 @@ def test_unreachable_alone_is_not_red() -> None:
     found = plan(vm("vm1", state="unreachable"), vm("vm2", state="failed"))
     assert found["failed"] == []
     assert found["done"]
+
+
+def test_a_slow_schedule_does_not_call_failed_what_was_never_tried() -> None:
+    """Found by the model: passes further apart than recover_seconds noted a failure, and put the VM back one pass later."""
+    over = {"outcome": "completed", "missing_since": at(-1210), "approved_at": at(-1500)}
+    found = plan(vm("vm1", [], [record("gone", ago=1200, **over)], in_service=False))
+    assert acts(found, notes=True) == ["recover vm1 E1"]
+    tried = [method("failed", error="it does not start")]
+    found = plan(vm("vm1", [], [record("recovering", ago=1200, methods=tried, **over)], in_service=False))
+    assert noted(found) == {"phase": "failed", "reason": "not everything could be put back (service: it does not start)"}
