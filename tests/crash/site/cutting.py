@@ -71,6 +71,16 @@ def point(kind: str, name: str) -> None:
         file.write(json.dumps({"point": identity, "kind": kind, "name": name, "state": present}) + "\n")
     if os.environ.get("CUT_AT") == identity:
         controller = int((folder() / "controller").read_text())
-        (folder() / "cut").write_text(name)
-        os.kill(controller, signal.SIGKILL)
+        if _first(name):
+            os.kill(controller, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _first(name: str) -> bool:
+    """Whether nothing was killed yet. A worker outlives its controller and goes on with its loop: by then the controller is the next run's."""
+    try:
+        with open(folder() / "cut", "x") as file:
+            file.write(name)
+    except FileExistsError:
+        return False
+    return True
