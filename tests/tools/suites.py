@@ -128,6 +128,9 @@ def heavy_suites() -> list[Suite]:
         Suite("fleet", ("bash", "tests/fleet/run.sh"), 2400, "closing line"),
         sanity("2.21"),
         build_environment("core-2.18", "3.11"),
+        build_environment("execution-environment", "3.12"),
+        build_environment("builder", "3.12"),
+        runner(),
         Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line"),
         Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line"),
         integration("2.18", *TARGET_PYTHONS),
@@ -145,9 +148,6 @@ def heavy_suites() -> list[Suite]:
         *(sanity(core, "--skip-test", "pylint", "--skip-test", "shellcheck") for core in ("2.18", "2.19", "2.20")),
         *lint_suites(),
         Suite("artifact", ("tests/tools/artifact.sh",), 300),
-        build_environment("execution-environment", "3.12"),
-        build_environment("builder", "3.12"),
-        runner(),
     ]
 
 
