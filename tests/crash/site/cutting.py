@@ -20,6 +20,8 @@ import typing as t
 
 # When something happened differs between two runs; that it happened does not.
 TIMES = ("_at", "_since", "at", "age_seconds", "deadline", "not_before", "lineage", "revision")
+# Nor is a run called as the one before; that it is written down does not differ.
+RUNS = ("run", "who")
 
 
 def folder() -> pathlib.Path:
@@ -28,14 +30,14 @@ def folder() -> pathlib.Path:
 
 def _timeless(value: t.Any) -> t.Any:
     if isinstance(value, dict):
-        return {key: bool(inner) if key.endswith(TIMES) else _timeless(inner) for key, inner in value.items()}
+        return {key: bool(inner) if key.endswith(TIMES) or key in RUNS else _timeless(inner) for key, inner in value.items()}
     return [_timeless(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _files() -> dict[str, pathlib.Path]:
+def _files(vm: str) -> dict[str, pathlib.Path]:
     """As a reader sees them: the newest revision of each record, and no temporary file."""
     newest: dict[str, tuple[int, pathlib.Path]] = {}
-    for path in sorted((folder() / "web1").rglob("*")):
+    for path in sorted((folder() / vm).rglob("*")):
         if path.name.startswith((".", "temporary-")) or not path.is_file() or path.name == "asked":
             continue
         if path.name.startswith("claim-"):
@@ -46,13 +48,13 @@ def _files() -> dict[str, pathlib.Path]:
         number = int(revision) if path.suffix == ".json" and revision.isdigit() else 0
         key = name if number else path.name
         newest[key] = max(newest.get(key, (0, path)), (number, path))
-    return {key: path for key, (_number, path) in newest.items()}
+    return {f"{vm}/{key}": path for key, (_number, path) in newest.items()}
 
 
 def state() -> str:
-    """What lies on the VM: records, flag file, what the commands did. And what was sent to Azure."""
+    """What lies on the VMs: records, claims, marks, flag files, what the commands did. And what was sent to Azure."""
     found: dict[str, t.Any] = {}
-    for name, path in _files().items():
+    for name, path in [pair for vm in os.environ["CUT_VMS"].split() for pair in _files(vm).items()]:
         text = path.read_text()
         try:
             found[name] = _timeless(json.loads(text))

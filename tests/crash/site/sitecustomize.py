@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Loaded by the modules' Python in the crash tests: each record write and each POST becomes two points."""
+"""Loaded by the modules' Python in the crash tests: each write and each POST becomes two points."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ if "CUT_FOLDER" in os.environ:
         cutting.point("module", "after a record is written")
 
     def rename(source, target, **more):  # type: ignore[no-untyped-def]
-        if not os.path.basename(source).startswith("claim-"):
+        names = os.path.basename(source), os.path.basename(target)
+        what = "a claim is renewed" if names[0].startswith("claim-") else "a mark is written" if names[1].startswith("upgrade-") else ""
+        if not what:
             return _rename(source, target, **more)
-        cutting.point("module", "before a claim is renewed")
+        cutting.point("module", f"before {what}")
         _rename(source, target, **more)
-        cutting.point("module", "after a claim is renewed")
+        cutting.point("module", f"after {what}")
 
     def request(self, method, url, body=None, **more):  # type: ignore[no-untyped-def]
         if method != "POST":

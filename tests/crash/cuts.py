@@ -1,0 +1,103 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A playbook killed (SIGKILL) at every point that leaves something else behind, and run again.
+
+One run without a kill writes down every point: the end of each task, and before and after each write and each POST in the modules.
+Points that leave the same behind (records, claims, marks, flag files, what the commands did, what was sent) are the same to the run that
+comes after, which knows nothing else; so one kill for each such state is enough. CRASH_POINTS=all kills at every single point.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import typing as t
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from lab.lab import Lab  # noqa: E402  the folder of tests is no package
+
+
+class Job(t.Protocol):
+    """A playbook that is killed, and how it should end nevertheless."""
+
+    def make_lab(self, folder: pathlib.Path) -> Lab: ...
+
+    def command(self, lab: Lab) -> list[str]:
+        """What a person says to begin, and again after a kill."""
+
+    def faults(self, lab: Lab, point: t.Mapping[str, str]) -> list[str]:
+        """What is not as it should be at the end of the run that came after the kill."""
+
+
+def modules_python(lab: Lab) -> pathlib.Path:
+    """A Python for the modules in which their writes and POSTs are points."""
+    python = lab.folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{HERE / "site"}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+def run(job: Job, lab: Lab, cut_at: str = "") -> subprocess.CompletedProcess[str]:
+    environment = lab.environment(
+        ANSIBLE_CALLBACK_PLUGINS=str(HERE / "callback_plugins"),
+        ANSIBLE_CALLBACKS_ENABLED="cut",
+        CUT_FOLDER=str(lab.folder),
+        CUT_VMS=" ".join(lab.vms),
+        CUT_AT=cut_at,
+    )
+    return subprocess.run(
+        job.command(lab), env=environment, cwd=lab.folder, capture_output=True, text=True, timeout=400, check=False,
+    )  # fmt: skip
+
+
+def points(lab: Lab) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (lab.folder / "points").read_text().splitlines()]
+
+
+def chosen(every: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The points to kill at: the first that leaves a certain state behind and the first in each place of a module, or all."""
+    first: dict[str, dict[str, str]] = {}
+    for point in every:
+        if os.environ.get("CRASH_POINTS") == "all":
+            first[point["point"]] = point
+        elif point["kind"] == "module":
+            # Leftovers of a write that a reader never sees are in nobody's state; one kill in each place leaves each kind.
+            first.setdefault(point["name"], point)
+        first.setdefault(point["state"], point)
+    return list({point["point"]: point for point in first.values()}.values())
+
+
+def kill_and_run_again(job: Job, folder: pathlib.Path, point: dict[str, str]) -> list[str]:
+    """On a busy machine a run may pass by the point, because it looked at another moment; then once more, and a third time."""
+    passed_by = ""
+    for attempt in range(3):
+        lab = job.make_lab(folder / f"lab{attempt}")
+        try:
+            killed = run(job, lab, point["point"])
+            if not (lab.folder / "cut").exists():
+                passed_by = killed.stdout[-1500:]
+                continue
+            again = run(job, lab)
+            found = job.faults(lab, point) + ([f"exit code {again.returncode}: {again.stdout[-3000:]}"] if again.returncode else [])
+            return [f"killed at {point['kind']} {point['name']}: {fault}" for fault in found]
+        finally:
+            lab.close()
+    return [f"{point['kind']} {point['name']}: never came in three runs: {passed_by}; looked for {point['state']}"]
+
+
+def kill_everywhere(job: Job, every: list[dict[str, str]], folder: pathlib.Path) -> list[str]:
+    """All faults of a job that is killed at each chosen point of a run that nobody killed, two at a time."""
+    cuts = chosen(every)
+    assert len(cuts) > 10, "the points leave too little behind to prove anything"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda pair: kill_and_run_again(job, folder / f"cut{pair[0]}", pair[1]), enumerate(cuts)))
+    print(f"{len(every)} points, {len(cuts)} kills")
+    return [fault for one in found for fault in one]
