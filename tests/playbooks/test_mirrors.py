@@ -92,3 +92,25 @@ def test_without_anybody_to_keep_a_copy_the_drain_goes_on_and_says_so(site: Site
     lab.respond()
     (mirror,) = site.mirrors("web2")
     assert mirror["record"]["methods"][0]["state"] == "drained"
+
+
+def test_an_upgrade_that_takes_the_records_along_goes_on_when_it_is_started_again(site: Site) -> None:
+    """A new OS disk, and the records were on the old one: without the copy the VM would be out of the load balancer for good."""
+    lab, balancer = site.lab, site.balancer
+    lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=60, upgrade_interval=1)
+    work = lab.folder / "work.yml"
+    work.write_text(f"- ansible.builtin.file: {{path: '{lab.folder}/web1/records', state: absent}}\n")
+    given = {"upgrade_hosts": "web1:web2", "upgrade_name": "Image", "upgrade_tasks": "work.yml", "upgrade_serial": 1}
+    output = lab.play("maintenance.azure.rolling_upgrade", code=2, **given)
+    assert "is gone" in output and "or its records went with a disk" in output, output[-3000:]
+    assert balancer.admin_state("shop", "web1") == "maint" and balancer.status("shop", "web2") == "UP"
+    assert lab.records("web1") == []
+    (mirror,) = site.mirrors("web2")
+
+    work.write_text(f"- ansible.builtin.shell: echo {{{{ inventory_hostname }}}} >> {lab.folder}/upgraded\n")
+    output = lab.play("maintenance.azure.rolling_upgrade", **given)
+    assert (lab.folder / "upgraded").read_text().split() == ["web1", "web2"]
+    assert {vm: balancer.admin_state("shop", vm) for vm in VMS} == {vm: "ready" for vm in VMS}, output[-3000:]
+    assert lab.phases("web1").count("draining") == 1, "it was drained before, and not anew"
+    assert lab.records("web1")[0]["revision"] > mirror["record"]["revision"]
+    assert site.mirrors("web2") == [], "the copy of what is over stays"

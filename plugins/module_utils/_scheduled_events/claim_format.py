@@ -47,8 +47,8 @@ class ClaimLost(RecordsError):
 
     def __init__(self, run: str, event_id: str, where: str) -> None:
         super().__init__(
-            f"The claim of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it. "
-            "Nothing more is done under it. The next pass looks afresh and decides anew.",
+            f"The claim of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
+            "or its records went with a disk. Nothing more is done under it. The next pass looks afresh and decides anew.",
             "claim_lost",
         )
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate_asking, gate_keepers, gate_obstacles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate_asking, gate_keepers, gate_obstacles, mirrors
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as planning
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import Ask
@@ -42,7 +42,8 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     claimed = bool(todo) and not found and claiming.claimed(board, asked.claim_id, batch, add=True)
     gave_way = bool(found) and any(claims for claims in board.own.values())
     claiming.tidy(board, picture.hosts)
-    answer = Answer(asked, todo, done, found, claimed, gave_way)
+    lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
+    answer = Answer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
     involved = fitting.involved(chosen, set(todo))
     return {
         "go": answer.go,
@@ -55,7 +56,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "keepers": {name: gate_keepers.keeper(asked, hosts[name], picture.hosts, picture.cases, chosen) for name in todo if name in hosts},
         "obstacles": [one.shown() for one in found],
         "why": answer.why,
-        "steps": board.steps + (_marks(asked, hosts, board) if answer.go else []),
+        "steps": board.steps + lost + (_marks(asked, hosts, board) if answer.go else []),
         "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
         "capacity": fitting.shown(rooms),
         "claims": claiming.shown(picture.hosts, chosen),
@@ -74,11 +75,12 @@ class Answer:
     obstacles: Sequence[Obstacle]
     claimed: bool
     gave_way: bool
+    lost: Sequence[str]
 
     @property
     def go(self) -> bool:
         """Whether the batch may be taken out now."""
-        return bool(self.todo) and not self.obstacles and self.claimed
+        return bool(self.todo) and not self.obstacles and self.claimed and not self.lost
 
     @property
     def why(self) -> list[str]:
@@ -87,7 +89,9 @@ class Answer:
             return [f"upgrade {self.ask.upgrade!r} is done on {', '.join(self.done)}"]
         if self.obstacles:
             return [one.words for one in self.obstacles]
-        return [] if self.claimed else [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
+        if not self.claimed:
+            return [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
+        return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
 
 
 def _of_upgrade(settings: Settings) -> Settings:
@@ -140,10 +144,17 @@ def _marks(ask: Ask, hosts: Mapping[str, Host], board: claiming.Board) -> list[d
     ]
 
 
+def _lost(ask: Ask, batch: Sequence[Host], board: claiming.Board) -> list[dict[str, Any]]:
+    """Without its record a VM that is out would be taken for one that was found so, and stay out. Written back under the claim."""
+    steps = [mirrors.restoring_of(host, ask.claim_id.lower()) for host in batch]
+    return [{**step, "claim": claiming.token(board.settings)} for step in steps if step]
+
+
 def _wait(answer: Answer, board: claiming.Board) -> float:
     """When another look is useful."""
     if answer.go or not answer.todo or not answer.obstacles:
-        return 0.0
+        # What is claimed and still lost could not be written, on a full disk perhaps.
+        return LEAST_WAIT if answer.claimed and answer.lost else 0.0
     if answer.gave_way or any(one.kind == "claim" for one in answer.obstacles):
         # Events first: their runs come back within the pause, an upgrade after it.
         return round(claiming.PAUSE + claiming.pause(board.settings, board.now), 3)

@@ -76,14 +76,18 @@ def _as_lost(record: Record, values: Mapping[str, Any]) -> Record:
 
 def restoring(part: Part) -> dict[str, Any] | None:
     """The step that writes a lost record back. Nothing else is done for the event before it is there again."""
-    record = part.record
-    values = part.host.restores.get(record.event.key) if record else None
-    if record is None or values is None or not part.ok:
+    return restoring_of(part.host, part.record.event.key) if part.record and part.ok else None
+
+
+def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
+    """The same for the record of one event of a VM."""
+    values = host.restores.get(key)
+    if host.look is None or values is None:
         return None
     return {
-        "host": part.host.name,
+        "host": host.name,
         "act": "note",
-        "event_id": record.event.event_id,
+        "event_id": host.look.records[key].event.event_id,
         "changes": {},
         "stamp": [],
         "event": None,

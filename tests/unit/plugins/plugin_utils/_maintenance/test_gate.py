@@ -422,6 +422,38 @@ def test_without_marks_nobody_is_left_out() -> None:
     assert (found["go"], found["steps"]) == (True, [])
 
 
+# --- Lost records --------------------------------------------------------------------------------------------------------
+
+ITS = {**record("drained", event(OURS, event_type="Upgrade")), "methods": [method("drained", id="1-haproxy", method="haproxy", outside=True)]}
+COPY = {"vm": "vm1", "vm_id": None, "record": ITS}
+
+
+def test_what_a_vm_has_lost_is_written_back_with_the_claim_before_it_goes() -> None:
+    found = ask(vm("vm1"), vm("vm2", mirrors=[COPY]), marks=True)
+    assert (found["go"], steps(found)) == (False, [f"claim vm1 {OURS}", f"note vm1 {OURS}"])
+    note = found["steps"][1]
+    assert note["restore"]["methods"] == ITS["methods"]
+    assert (note["expected_revision"], note["claim"]) == (0, {"run": "run000mine", "seconds": 180.0})
+    # There again, and looked at: it goes, and its copy is kept where it is.
+    there = ask(ours("vm1", records=[ITS]), vm("vm2", mirrors=[COPY]), vm("vm3"), marks=True)
+    assert (there["go"], steps(there), there["keepers"]) == (True, [f"mark vm1 {OURS}"], {"vm1": "vm2"})
+
+
+def test_what_could_not_be_written_back_keeps_the_gate_closed() -> None:
+    found = ask(ours("vm1"), vm("vm2", mirrors=[COPY]), marks=True)
+    assert (found["go"], steps(found), found["wait"]["seconds"]) == (False, [f"note vm1 {OURS}"], 1.0)
+    assert found["why"] == ["vm1 has lost the record of its drain; it is written back from the copy on another VM first"]
+
+
+def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_or_for_others() -> None:
+    assert steps(ask(ours("vm1", event()), vm("vm2", mirrors=[COPY]))) == [f"release vm1 {OURS}"]
+    assert ask(vm("vm1"), vm("vm2", mirrors=[COPY]), run={})["steps"] == []
+    assert steps(ask(ours("vm1"), vm("vm2", mirrors=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
+    # Nothing of it is changed any more, so nothing is lost.
+    over = {**COPY, "record": {**ITS, "methods": [method("undone", id="1-haproxy", method="haproxy", outside=True)]}}
+    assert ask(ours("vm1"), vm("vm2", mirrors=[over]))["go"]
+
+
 # --- What it is asked ----------------------------------------------------------------------------------------------------
 
 
