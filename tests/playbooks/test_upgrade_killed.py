@@ -4,14 +4,13 @@
 
 """Playbook rolling_upgrade killed (SIGKILL to its whole process group) between two tasks, and started again: each VM is upgraded once.
 
-In CI one upgrade is killed at several tasks, one after the other, each run going on where the one before was killed. With
-UPGRADE_KILL_POINTS=all a fresh upgrade is killed at every task on every host (each about a minute), or with a number at that many of them.
+One upgrade is killed at several tasks, one after the other, each run going on where the one before was killed. tests/crash kills a fresh
+upgrade wherever a kill leaves something else behind, and tests/fleet at each task on real guests, both when asked for.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -44,7 +43,6 @@ def make(make_lab: Make) -> Lab:
 def run(lab: Lab, kill_at: str = "", **more: t.Any) -> subprocess.CompletedProcess[str]:
     """One run to its end, or to its kill."""
     (lab.folder / "killed").unlink(missing_ok=True)
-    (lab.folder / "points").unlink(missing_ok=True)
     given = {"upgrade_hosts": "all", "upgrade_name": "Kernel", "upgrade_tasks": "work.yml", "upgrade_check_tasks": "check.yml", **more}
     callback = {"ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"), "ANSIBLE_CALLBACKS_ENABLED": "kill_at"}
     return subprocess.run(
@@ -73,13 +71,13 @@ def dead(lab: Lab) -> dict[str, str]:
     return {"gate_dead_run": runs.pop()} if runs else {}
 
 
-def faults(lab: Lab, times: t.Mapping[str, t.Collection[int]]) -> list[str]:
-    """What is not as it should be at the end. times: how often each VM may have been upgraded."""
+def faults(lab: Lab, times: int) -> list[str]:
+    """What is not as it should be at the end. times: how often each VM should have been upgraded."""
     found = []
     lines = (lab.folder / "log").read_text().splitlines()
     for vm in lab.vms:
         count = sum(line.startswith(vm) for line in lines)
-        if count not in times[vm]:
+        if count != times:
             found.append(f"{vm} was upgraded {count} times")
         if lab.flag(vm).read_text() != "yes\n":
             found.append(f"{vm} is not as it was")
@@ -115,37 +113,5 @@ def test_killed_again_and_again_every_vm_is_upgraded_once(make_lab: Make) -> Non
     done = run(lab)
     assert done.returncode == 0, done.stdout[-5000:]
     # Killed in its tasks, each was upgraded once more; and never after they had ended.
-    assert faults(lab, {"web1": [2], "web2": [2]}) == []
+    assert faults(lab, 2) == []
     assert "Upgrade Kernel is done on web1, web2." in done.stdout
-
-
-def kill_at_any_task(make_lab: Make, wanted: str) -> None:
-    lab = make(make_lab)
-    assert run(lab).returncode == 0
-    assert faults(lab, {"web1": [1], "web2": [1]}) == []
-    points = [point for point in dict.fromkeys((lab.folder / "points").read_text().splitlines()) if point.startswith("web")]
-    lab.close()
-    step = 1 if wanted == "all" else max(1, len(points) // int(wanted))
-    found = []
-    for point in points[::step]:
-        lab = make(make_lab)
-        try:
-            killed(lab, point)
-            done = run(lab, **dead(lab))
-            vm, task = point.split("|")[0], point.split("|")[1].strip()
-            twice = {vm: [1, 2] if task in ("Upgrade", "Check") or task.startswith(("Work", "Drained")) else [1]}
-            found += [f"{point}: {fault}" for fault in faults(lab, {"web1": [1], "web2": [1], **twice})]
-            found += [f"{point}: exit code {done.returncode}: {done.stdout[-3000:]}"] if done.returncode else []
-        except AssertionError as error:
-            found.append(f"{point}: {error}")
-        finally:
-            lab.close()
-    print(f"{len(points)} points, {len(points[::step])} kills")
-    assert found == []
-
-
-# A test that is skipped counts as failed: where nobody asks for it there is none.
-if "UPGRADE_KILL_POINTS" in os.environ:
-
-    def test_killed_at_any_task(make_lab: Make) -> None:
-        kill_at_any_task(make_lab, os.environ["UPGRADE_KILL_POINTS"])

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Callback plugin: writes down each host's tasks in the order in which they end, and ends the whole process group at one of them.
+"""Callback plugin: ends the whole process group when a task ends on a host, and writes down in KILL_FOLDER that it did.
 
-A point is HOST|TASK|NUMBER: the number counts the times that this task ended on this host. In KILL_FOLDER; KILL_AT says at which.
+KILL_AT says at which: HOST|TASK|NUMBER. The number counts the times that this task ended on this host.
 """
 
 from __future__ import annotations
@@ -34,11 +34,8 @@ class CallbackModule(CallbackBase):
         place = f"{host.get_name()}|{task.get_name().rpartition(' : ')[2]}"
         self._counts[place] += 1
         point = f"{place}|{self._counts[place]}"
-        folder = pathlib.Path(os.environ["KILL_FOLDER"])
-        with open(folder / "points", "a") as file:
-            file.write(point + "\n")
         if os.environ.get("KILL_AT") == point:
-            (folder / "killed").write_text(point)
+            (pathlib.Path(os.environ["KILL_FOLDER"]) / "killed").write_text(point)
             os.killpg(os.getpgid(0), signal.SIGKILL)
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
