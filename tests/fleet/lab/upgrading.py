@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import threading
 import typing as t
@@ -93,6 +94,11 @@ class Upgrade:
         path = self.lab.guests[vm].root / "var/log/application"
         lines = path.read_text().splitlines() if path.exists() else []
         return [word for word, _mark, version in (line.partition(" ") for line in lines) if version == self.name]
+
+    def mark(self, vm: str) -> str:
+        """How far a guest's own mark says that it is; nothing where it has none."""
+        paths = (self.lab.guests[vm].root / "var/lib/azure-maintenance").glob("upgrade-*.json")
+        return next((mark["state"] for mark in (json.loads(path.read_text()) for path in paths) if mark["name"] == self.name), "")
 
     def upgraded(self) -> list[str]:
         return [vm for vm in self.vms if "ended" in self.history(vm)]
