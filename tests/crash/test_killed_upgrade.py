@@ -6,7 +6,8 @@
 
 "Once" is exact: a kill between the end of a VM's tasks and the mark that says so repeats them, and a kill anywhere else does not.
 
-Only with CRASH_UPGRADE=1: it takes half an hour, and tests/playbooks/test_upgrade_killed.py kills an upgrade in CI.
+Only with CRASH_UPGRADE=1 (and CRASH_POINTS=each for all of them): it takes up to half an hour. In CI
+tests/playbooks/test_upgrade_killed.py kills an upgrade.
 """
 
 from __future__ import annotations
