@@ -41,7 +41,7 @@ class Job(t.Protocol):
 def modules_python(lab: Lab) -> pathlib.Path:
     """A Python for the modules in which their writes and POSTs are points."""
     python = lab.folder / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH="{HERE / "site"}" exec "{sys.executable}" "$@"\n')
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{HERE / "site"}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     return python
 

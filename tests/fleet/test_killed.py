@@ -27,7 +27,7 @@ from .lab.storm import all_over
 CHOSEN = (
     "Service | Ask systemd to stop them",
     "Approve the events",
-    "Approve the events > Act | ",
+    "Approve the events > Turn | ",
     "Service | Ask systemd to start them",
 )
 EVENTS = (

@@ -33,6 +33,7 @@ BY_SSH = {
     "ansible_ssh_private_key_file": os.environ.get("GUEST_KEY", ""),
     "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
     "ansible_python_interpreter": "/usr/bin/python3",
+    "ansible_pipelining": True,
 }
 RECORDS = "/var/lib/azure-maintenance"
 UNITS = ["web.service", "occasional.service", "idle.service"]
@@ -41,12 +42,17 @@ pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh
 
 
 def guest(command: str, check: bool = True) -> str:
-    run = subprocess.run([*SSH, command], text=True, capture_output=True, timeout=20, check=False)
+    try:
+        run = subprocess.run([*SSH, command], text=True, capture_output=True, timeout=20, check=False)
+    except subprocess.TimeoutExpired:
+        # It went down in the middle of the answer.
+        assert not check, command
+        return ""
     assert run.returncode == 0 or not check, (command, run.stdout, run.stderr)
     return run.stdout.strip()
 
 
-def until(condition: Callable[[], bool], seconds: float = 40) -> None:
+def until(condition: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, condition

@@ -89,7 +89,7 @@ class Lab:
         kept.setdefault("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".build" / "tree"))
         kept.update(ANSIBLE_HOME=str(self.folder / "ansible"), ANSIBLE_NOCOLOR="1", ANSIBLE_LOCALHOST_WARNING="0")
         # Half the processes for each task, as real runs mostly have it.
-        kept.update(ANSIBLE_PIPELINING="1")
+        kept.update(ANSIBLE_REMOTE_TMP=str(self.folder / "remote"))
         if self.windows:
             kept.update(stand_in_paths(kept))
         kept.update(more)

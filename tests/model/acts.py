@@ -16,12 +16,13 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError, stem
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import stages
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Replay
 
 METHOD = "1-service"
 FAILED = "failed"
-# The order of roles/respond/tasks/act.yml: one task after the other, each on all VMs.
-ORDER = {"release": 0, "claim": 0, "note": 0, "approve": 1, "undo": 2, "recover": 2, "drain": 3}
+# One stage after the other, each on all VMs (roles/respond/tasks/turn_once.yml). What comes after the drains is no part of the model.
+ORDER = {act: number for act, number in stages.ORDER.items() if number <= stages.ORDER["drain"]}
 
 Calls = Generator[tuple[Any, ...], Any, "str | None"]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -23,6 +24,9 @@ import yaml
 Inventory = dict[str, t.Any]
 # As the image has it (ENV of the execution environment).
 BRIEF = {"ORIGINAL_STDOUT_CALLBACK": "maintenance.azure.brief"}
+# Only so that sources are compiled once for all jobs (tests/tools/code_cache); nothing can be imported by it that is not in the image.
+KEPT = os.environ.get("CODE_CACHE_FOLDER", "")
+CODE_CACHE = {"PYTHONPATH": str(pathlib.Path(__file__).parents[1] / "tools" / "code_cache"), "CODE_CACHE_FOLDER": KEPT} if KEPT else {}
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -111,7 +115,7 @@ class Job:
             "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True", "ANSIBLE_RETRY_FILES_ENABLED": "False", "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
             "ANSIBLE_COLLECTIONS_PATH": str(self.place.collections), **self.environment,
         }))  # fmt: skip
-        surroundings = {"PATH": f"{self.place.bare}/bin:/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8", "ANSIBLE_PIPELINING": "1", **image}
+        surroundings = {"PATH": f"{self.place.bare}/bin:/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8", **CODE_CACHE, **image}
         command = [str(self.place.bare / "bin" / "ansible-runner"), "run", str(self.folder), "-p", self.playbook, "--ident", self.ident]
         self._process = subprocess.Popen(command, env=surroundings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return self

@@ -12,6 +12,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / ".build" / "tree"
+CODE_CACHE = ROOT / "tests" / "tools" / "code_cache"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
@@ -37,7 +38,8 @@ def environment(suite: Suite) -> dict[str, str]:
     kept.update(
         PATH=f"{venv}/bin{os.pathsep}{kept.get('PATH', os.defpath)}",
         VIRTUAL_ENV=str(venv),
-        PYTHONPATH=str(TREE),
+        PYTHONPATH=os.pathsep.join((str(TREE), str(CODE_CACHE))),
+        CODE_CACHE_FOLDER=str(ROOT / ".build" / "code_cache"),
         ANSIBLE_COLLECTIONS_PATH=str(TREE),
         ANSIBLE_NOCOLOR="1",
         ANSIBLE_LOCALHOST_WARNING="0",

@@ -20,6 +20,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
     notes,
     overview,
     parts,
+    stages,
     telling,
     undoing,
     wait,
@@ -62,6 +63,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     return {
         "events": [overview.entry(case, phases[case.key]) for case in cases],
         "steps": steps,
+        "stages": stages.stages(steps),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
         "failed": [

@@ -11,6 +11,10 @@ import os
 
 import cutting
 
+if "CODE_CACHE_FOLDER" in os.environ:
+    # Python imports one sitecustomize only, and this one comes first.
+    import code_cache  # noqa: F401
+
 if "CUT_FOLDER" in os.environ:
     _link, _rename, _request = os.link, os.rename, http.client.HTTPConnection.request
 

@@ -134,7 +134,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
         "ANSIBLE_HOME": str(folder / "home"),
         "ANSIBLE_LOCALHOST_WARNING": "false",
         "ANSIBLE_NOCOLOR": "true",
-        "ANSIBLE_PIPELINING": "true",
+        "ANSIBLE_REMOTE_TMP": str(folder / "remote"),
         "ANSIBLE_TIMEOUT": "3",
         **more,
     }

@@ -1,0 +1,7 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Python imports this in each process that has this folder on PYTHONPATH."""
+
+import code_cache  # noqa: F401  importing it is what switches it on
