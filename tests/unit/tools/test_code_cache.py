@@ -15,6 +15,8 @@ import sys
 import pytest
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tools" / "code_cache"
+LATER = "from __future__ import annotations"
+SHOW = "d = {{}}; exec(compile(SOURCE + 'x: int', 'f', 'exec'{}), d); print(d['__annotations__'])"
 LONG = "# " + "x" * 600 + "\n"
 
 
@@ -56,9 +58,9 @@ def test_it_is_the_kept_code_that_runs(tmp_path: pathlib.Path) -> None:
         ("import ast; print(type(compile(SOURCE, 'file', 'exec', ast.PyCF_ONLY_AST, True)).__name__)", "Module"),
         ("print(eval(compile('(' + SOURCE + '\\n1)', 'file', 'eval')))", "1"),
         # The caller's own __future__ imports hold for what it compiles, unless it says otherwise.
-        ("from __future__ import annotations; d = {}; exec(compile(SOURCE + 'x: list[int]', 'f', 'exec'), d); print(d['__annotations__'])", "{'x': 'list[int]'}"),
-        ("from __future__ import annotations; d = {}; exec(compile(SOURCE + 'x: int', 'f', 'exec', 0, True), d); print(d['__annotations__'])", "{'x': <class 'int'>}"),
-        ("d = {}; exec(compile(SOURCE + 'x: int', 'f', 'exec'), d); print(d['__annotations__'])", "{'x': <class 'int'>}"),
+        (f"{LATER}; {SHOW.format('')}", "{'x': 'int'}"),
+        (f"{LATER}; {SHOW.format(', 0, True')}", "{'x': <class 'int'>}"),
+        (SHOW.format(""), "{'x': <class 'int'>}"),
         ("\ntry: compile(SOURCE + 'x = (', 'file', 'exec')\nexcept SyntaxError as error: print(error.lineno)", "2"),
     ],
 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import stages
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import stages
 
 STEPS = st.lists(st.builds(lambda host, act: {"host": host, "act": act}, st.sampled_from(["a", "b", "c"]), st.sampled_from(sorted(stages.ORDER))))
 
