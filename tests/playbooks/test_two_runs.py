@@ -127,6 +127,7 @@ def test_a_run_that_lost_its_claim_does_nothing_more(make_lab: Make) -> None:
     thief.chmod(0o755)
     lab.hosts["web1"]["drain_methods"] = [{"method": "command", "begin": str(thief), "check": "true", "undo": "true"}]
     lab.simulator.event("Reboot", ["web1"], notice=72000, started_seconds=60)
-    lab.respond(code=None, respond_timing={**lab.all["respond_timing"], "retries": 0})
+    # It is robbed again and again, and tries until its time is over.
+    lab.respond(code=None, respond_timing={**lab.all["respond_timing"], "retries": 0}, respond_wait_timeout=40)
     assert "drained" not in lab.phases("web1"), "it wrote on after its claim was gone"
     assert lab.phases("web1")[:2] == ["noticed", "draining"]
