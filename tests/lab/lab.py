@@ -124,6 +124,10 @@ class Lab:
             newest[name] = max(newest.get(name, (0, path)), (int(revision), path))
         return [json.loads(path.read_text()) for _revision, path in newest.values()]
 
+    def claims(self, vm: str) -> list[str]:
+        """The names of the claims on a VM."""
+        return sorted(path.name for path in self.records_folder(vm).glob("claim-*"))
+
     def phases(self, vm: str) -> list[str]:
         """The phases of the only record on a VM, in order."""
         (record,) = self.records(vm)

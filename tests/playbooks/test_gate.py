@@ -39,10 +39,6 @@ PLAY = """
 """
 
 
-def claims(lab: Lab, vm: str) -> list[str]:
-    return sorted(path.name for path in lab.records_folder(vm).glob("claim-*"))
-
-
 def grouped(make_lab: Make, *vms: str) -> Lab:
     lab = make_lab(list(vms))
     lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 1}]
@@ -61,7 +57,7 @@ def test_two_lines_in_a_serial_play(make_lab: Make) -> None:
     assert (lab.folder / "log").read_text().splitlines() == ["web1 web1", "web2 web2", "web3 web3"]
     # Nobody had asked before: an empty list proved nothing for a while.
     assert "Scheduled Events were enabled just now on" in output
-    assert [claims(lab, vm) for vm in lab.vms] == [[], [], []]
+    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
     assert lab.simulator.approvals() == []
 
 
@@ -71,7 +67,7 @@ def test_an_event_on_the_batch_stops_the_play(make_lab: Make) -> None:
     output = play(lab, code=2, gate_wait_seconds=0)
     assert f"Reboot {event} names web1; it starts in" in output
     assert not (lab.folder / "log").exists()
-    assert claims(lab, "web1") == []
+    assert lab.claims("web1") == []
 
 
 def test_an_event_on_another_member_takes_the_room(make_lab: Make) -> None:
@@ -96,15 +92,15 @@ def test_playbook_gate_holds_respond_off_until_it_is_given_back(make_lab: Make) 
     lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_output=str(answer), gate_name="Firmware")
     found = json.loads(answer.read_text())
     assert (found["go"], found["run"], found["batch"]) == (True, "tool0001", ["web1"])
-    assert len(claims(lab, "web1")) == 1
-    assert claims(lab, "web2") == []
+    assert len(lab.claims("web1")) == 1
+    assert lab.claims("web2") == []
     lab.simulator.event("Reboot", ["web1"], notice=36000)
     output = lab.respond(respond_drain_seconds=30)
     assert "upgrade 'Firmware'" in output
     assert lab.flag("web1").exists(), "it was drained under the upgrade"
     assert "The gate is closed" in lab.play("maintenance.azure.gate", code=2, gate_hosts="web1", gate_wait_seconds=0)
     lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_action="release")
-    assert claims(lab, "web1") == []
+    assert lab.claims("web1") == []
 
 
 def test_a_rolling_upgrade_goes_on_where_it_stopped(make_lab: Make) -> None:
@@ -125,13 +121,13 @@ def test_a_rolling_upgrade_goes_on_where_it_stopped(make_lab: Make) -> None:
     assert "Upgrade Kernel failed on web2: It broke." in output
     assert log.read_text().splitlines() == ["web1 False", "web2 False"]
     # Nobody has to wait for anything: the claim was given back, and the mark says what is to be done.
-    assert [claims(lab, vm) for vm in lab.vms] == [[], [], []]
+    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
     assert lab.flag("web2").exists()
     lab.play("maintenance.azure.rolling_upgrade", **given)
     # lineinfile writes a line once: web2 was upgraded again, web1 was not asked.
     assert log.read_text().splitlines() == ["web1 False", "web2 False", "web3 False"]
     assert all(lab.flag(vm).exists() for vm in lab.vms)
-    assert [claims(lab, vm) for vm in lab.vms] == [[], [], []]
+    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
     states = [json.loads(next(lab.records_folder(vm).glob("upgrade-*.json")).read_text())["state"] for vm in lab.vms]
     assert states == ["done"] * 3
     assert all(record["phase"] == "recovered" for vm in lab.vms for record in lab.records(vm))

@@ -48,10 +48,6 @@ def at_once(lab: Lab, runs: int = 2) -> list[tuple[int, str]]:
     return [(one.returncode, output) for one, output in zip(started, outputs, strict=True)]
 
 
-def claims(lab: Lab, vm: str) -> list[str]:
-    return sorted(path.name for path in (lab.folder / vm / "records").glob("claim-*"))
-
-
 def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_lab: Make) -> None:
     lab = make_lab(VMS)
     log = give_services(lab)
@@ -70,7 +66,7 @@ def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_
     assert changes[1] == f"started {first}", changes
     for vm in ("web1", "web2"):
         assert lab.phases(vm)[-1] == "recovered"
-    assert [claims(lab, vm) for vm in VMS] == [[], [], []]
+    assert [lab.claims(vm) for vm in VMS] == [[], [], []]
 
 
 def leave_a_claim(lab: Lab, vm: str, run: str, seconds: float) -> None:
@@ -100,9 +96,9 @@ def test_a_vm_that_another_run_has_claimed_is_left_to_it(make_lab: Make) -> None
     assert "run other0run of bob on deploy2 is at work on web2" in output
     assert log.read_text() == "", "it was drained behind another run's back"
     assert lab.simulator.approvals() == []
-    assert claims(lab, "web1") == [], "half an event stays claimed"
+    assert lab.claims("web1") == [], "half an event stays claimed"
     assert "At work: run other0run of bob on deploy2" in lab.status()
-    assert len(claims(lab, "web2")) == 1
+    assert len(lab.claims("web2")) == 1
 
 
 def test_what_a_dead_run_had_claimed_is_taken_over_when_its_time_is_over(make_lab: Make) -> None:
@@ -115,7 +111,7 @@ def test_what_a_dead_run_had_claimed_is_taken_over_when_its_time_is_over(make_la
     lab.respond(respond_wait=True)
     assert sorted(log.read_text().split("\n")[:-1]) == ["started web1", "started web2", "stopped web1", "stopped web2"]
     assert len(lab.simulator.approvals()) == 1
-    assert [claims(lab, vm) for vm in VMS] == [[], [], []]
+    assert [lab.claims(vm) for vm in VMS] == [[], [], []]
 
 
 def test_a_run_that_lost_its_claim_does_nothing_more(make_lab: Make) -> None:
