@@ -12,8 +12,10 @@ import os
 import cutting
 
 if "CODE_CACHE_FOLDER" in os.environ:
+    import code_cache
+
     # Python imports one sitecustomize only, and this one comes first.
-    import code_cache  # noqa: F401
+    code_cache.use_if_wanted()
 
 if "CUT_FOLDER" in os.environ:
     _link, _rename, _request = os.link, os.rename, http.client.HTTPConnection.request

@@ -62,6 +62,9 @@ def _keep(path, content):
     os.replace(temporary, path)
 
 
-if os.environ.get("CODE_CACHE_FOLDER"):
-    os.makedirs(os.environ["CODE_CACHE_FOLDER"], exist_ok=True)
-    use(os.environ["CODE_CACHE_FOLDER"])
+def use_if_wanted():
+    """Replace C(compile) if the environment names a folder."""
+    folder = os.environ.get("CODE_CACHE_FOLDER")
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        use(folder)

@@ -4,4 +4,6 @@
 
 """Python imports this in each process that has this folder on PYTHONPATH."""
 
-import code_cache  # noqa: F401  importing it is what switches it on
+import code_cache
+
+code_cache.use_if_wanted()
