@@ -29,7 +29,8 @@ from lab.lab import Lab  # noqa: E402  the folder of tests is no package
 class Job(t.Protocol):
     """A playbook that is killed, and how it should end nevertheless."""
 
-    def make_lab(self, folder: pathlib.Path) -> Lab: ...
+    def make_lab(self, folder: pathlib.Path) -> Lab:
+        """The machines, and what is to happen to them."""
 
     def command(self, lab: Lab) -> list[str]:
         """What a person says to begin, and again after a kill."""

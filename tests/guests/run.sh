@@ -67,6 +67,7 @@ prepare_guest() {
   mkdir -p "$work/root"
   cp -a "$cache/base/." "$work/root/"
   rm -f "$work/root/.complete"
+  "$root/tests/tools/code_cache/into_guest.sh" "$work/root"
   ssh-keygen -q -t ed25519 -N '' -f "$work/key"
   install -d -m 0700 "$work/root/root/.ssh"
   install -m 0600 "$work/key.pub" "$work/root/root/.ssh/authorized_keys"

@@ -18,6 +18,7 @@ EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "cras
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
 OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "runner", "benchmark", "tools", "sanity", "requirements", "output")
 PLAYBOOK_SUITES = 4
+PLUGIN_KINDS = ("filter", "lookup", "module_utils", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
 
@@ -149,8 +150,8 @@ def heavy_suites() -> list[Suite]:
         drill("core-2.20"),
         build_environment("core-2.21", "3.13"),
         integration("2.21", *TARGET_PYTHONS[1:]),
-        # Whether the plugins' tests run as ansible-test wants it; the others are about what is not in the collection.
-        Suite("ansible-test-units", ("tests/tools/ansible_test.sh", "units", "tests/unit/plugins/"), 1200),
+        # Whether the tests run as ansible-test wants it. Those of what only plugins use would find the same as in the suite `unit`.
+        Suite("ansible-test-units", ("tests/tools/ansible_test.sh", "units", *(f"tests/unit/plugins/{kind}/" for kind in PLUGIN_KINDS)), 1200),
         # pylint and shellcheck say the same as with 2.21; what differs is the documentation's rules and the oldest Pythons.
         # Those in between know no Python that 2.18 and 2.21 do not.
         sanity("2.18", *without("pylint", "shellcheck")),

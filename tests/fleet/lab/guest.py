@@ -18,6 +18,7 @@ from .commands import in_background, run, until
 from .network import Cable
 
 FILES = pathlib.Path(__file__).resolve().parents[1] / "guest"
+CODE_CACHE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "code_cache" / "into_guest.sh"
 HEALTH = "srv/www/health"
 UNWANTED = ("haproxy.service", "e2scrub_reap.service", "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer")
 ASKED_FOR_REBOOT = 133
@@ -49,6 +50,7 @@ class Guest:
             (self._work / folder).mkdir(parents=True)
         options = f"lowerdir={self._base},upperdir={self._work / 'written'},workdir={self._work / 'overlay'}"
         run("mount", "-t", "overlay", self.name, "-o", options, str(self.root))
+        run(str(CODE_CACHE), str(self.root))
         (self.root / "root/.ssh").mkdir(mode=0o700, exist_ok=True)
         (self.root / "root/.ssh/authorized_keys").write_text(public_key)
         (self.root / "etc/machine-id").write_text("")

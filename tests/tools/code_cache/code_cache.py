@@ -11,19 +11,19 @@ keeps the code under the source's hash. What runs is the same code; only tests u
 
 import __future__
 
+import _frozen_importlib_external
 import _imp
 import builtins
 import marshal
 import os
 import sys
-from importlib.util import MAGIC_NUMBER
 
 # Less than this is compiled sooner than read.
 WORTH_KEEPING = 500
 FUTURE = 0
 for name in __future__.all_feature_names:
     FUTURE |= getattr(__future__, name).compiler_flag
-PYTHON = int.from_bytes(MAGIC_NUMBER, "little")
+PYTHON = int.from_bytes(_frozen_importlib_external.MAGIC_NUMBER, "little")
 
 compile_anew = builtins.compile
 
