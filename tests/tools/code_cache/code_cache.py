@@ -29,7 +29,9 @@ compile_anew = builtins.compile
 
 
 def use(folder):
-    """Replace C(compile) for this process."""
+    """Replace C(compile) for this process, unless it is a service that may not write there."""
+    if not os.access(folder, os.W_OK):
+        return
 
     def compile_or_load(source, filename, mode, flags=0, dont_inherit=False, optimize=-1, **more):
         if not dont_inherit:

@@ -66,3 +66,10 @@ def test_it_is_the_kept_code_that_runs(tmp_path: pathlib.Path) -> None:
 )
 def test_everything_else_is_as_it_was(program: str, said: str, tmp_path: pathlib.Path) -> None:
     assert twice(program.replace("SOURCE", repr(LONG)), tmp_path).strip() == said
+
+
+def test_a_process_that_may_not_write_there_compiles_as_ever(tmp_path: pathlib.Path) -> None:
+    """As a service in a sandbox of its own: for it the folder is missing, or read-only."""
+    program = f"import code_cache; code_cache.use({str(tmp_path / 'missing')!r}); exec(compile({LONG + 'print(1)'!r}, 'file', 'exec', dont_inherit=True))"
+    done = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": str(FOLDER)}, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")
