@@ -32,16 +32,12 @@ def lab(fleet: Lab) -> t.Iterator[Lab]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: only with FLEET_LONG=1, or with the variable that it names")
-
-
-def wanted(long: pytest.Mark | None) -> bool:
-    return long is None or os.environ.get("FLEET_LONG") == "1" or any(name in os.environ for name in long.args)
+    config.addinivalue_line("markers", "long: only with FLEET_LONG=1")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselected, not skipped: a test that was skipped counts as failed."""
-    long = [item for item in items if not wanted(item.get_closest_marker("long"))]
+    long = [item for item in items if item.get_closest_marker("long") and os.environ.get("FLEET_LONG") != "1"]
     if long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]

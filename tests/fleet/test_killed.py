@@ -5,8 +5,7 @@
 """respond killed (SIGKILL, with all that it started) again and again in one maintenance, two runs at once, a cut link: all end well.
 
 FLEET_KILLS=N: that many kills at random tasks and at random moments (2). FLEET_SEED repeats a sequence.
-FLEET_BOUNDARIES=N: that many kills, each at the first task at which no run was killed before; "all" until a run comes to its end. Without
-it, and without FLEET_LONG=1, there are none of these: the first few are over before anything is begun, and all of them take an hour.
+FLEET_BOUNDARIES=N: that many kills, each at the first task at which no run was killed before (4); "all" until a run comes to its end.
 """
 
 from __future__ import annotations
@@ -105,7 +104,6 @@ def test_killed_again_and_again_in_one_maintenance(lab: Lab) -> None:
     maintenance.ends_well()
 
 
-@pytest.mark.long("FLEET_BOUNDARIES")
 def test_killed_at_every_task(lab: Lab) -> None:
     """Each run takes up what the one before was killed in, so one maintenance comes by every task that it needs."""
     wanted = os.environ.get("FLEET_BOUNDARIES", "4")

@@ -19,8 +19,6 @@ from .lab import Lab
 FILES = pathlib.Path(__file__).resolve().parents[1] / "upgrade"
 GATED, PLAIN = "maintenance.azure.rolling_upgrade", str(FILES / "plain.yml")
 MAX_OUT = 3
-# Between two runs of the schedule, in seconds. Shorter, and they take the processor from the upgrade that they are to meet.
-PAUSE = 15
 SETTINGS: dict[str, t.Any] = {
     "gate_wait_seconds": 900,
     "gate_quiet_seconds": 5,
@@ -133,7 +131,7 @@ class Schedule:
         while not self._over.is_set():
             log = self._lab.logs / f"{self._name}-respond-{len(self.codes) + 1}.log"
             self.codes.append(self._lab.controller.start("maintenance.azure.respond", log, **self._settings).wait())
-            self._over.wait(PAUSE)
+            self._over.wait(5)
 
     def wait_for_runs(self, many: int, seconds: float = 240) -> None:
         """So many more that began after now."""
