@@ -11,6 +11,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_
 
 
 class ActionModule(EitherWay):
+    answers = "maintenance_info"
     work = staticmethod(look_at)
     arguments = staticmethod(look_arguments)
     reads_once = True

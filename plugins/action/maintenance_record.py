@@ -15,6 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_
 
 
 class ActionModule(EitherWay):
+    answers = "maintenance_record"
     work = staticmethod(record)
     arguments = staticmethod(record_arguments)
     required_if = staticmethod(record_required_if)

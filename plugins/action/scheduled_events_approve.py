@@ -14,5 +14,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_
 
 
 class ActionModule(EitherWay):
+    answers = "scheduled_events_approve"
     work = staticmethod(approve_events)
     arguments = staticmethod(approval_arguments)

@@ -11,5 +11,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_
 
 
 class ActionModule(EitherWay):
+    answers = "scheduled_events_info"
     work = staticmethod(info)
     arguments = staticmethod(info_arguments)

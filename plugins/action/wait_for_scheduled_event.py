@@ -20,6 +20,7 @@ WINDOWS_POLL_INTERVAL = 5.0
 
 
 class ActionModule(EitherWay):
+    answers = "wait_for_scheduled_event"
     work = staticmethod(wait_for_event)
     arguments = staticmethod(waiting_arguments)
     keep_asking = True
@@ -31,7 +32,7 @@ class ActionModule(EitherWay):
         self._low_level_execute_command(":", sudoable=False)
 
         def run(arguments: dict[str, t.Any]) -> dict[str, t.Any]:
-            return t.cast("dict[str, t.Any]", self._execute_module(module_args=arguments, task_vars=task_vars))
+            return self.without_exceptions(lambda: self._execute_module(module_args=arguments, task_vars=task_vars))
 
         result: dict[str, t.Any] = ActionBase.run(self, None, task_vars)
         result.update(WaitThroughBoots(run, self._reset).wait(dict(self._task.args)))

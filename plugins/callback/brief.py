@@ -17,6 +17,8 @@ description:
     in the recap one for each host again. This one prints what changed, what failed, what could not be reached, warnings, and what tasks of
     M(ansible.builtin.debug) say, as plain lines; in the recap a line for each host with something of that, and one for all others together.
   - With C(-v) or more it prints what P(ansible.builtin.default#callback) prints.
+  - Whatever it prints comes without control, bidi and invisible characters; they are written as C(\x1b) and C(\u202e), and the line breaks of a
+    message as spaces. With C(-v) as well.
   - It has the options of P(ansible.builtin.default#callback). Those about hosts that are ok, skipped or included make no difference.
 extends_documentation_fragment:
   - default_callback
@@ -28,12 +30,88 @@ seealso:
     plugin_type: callback
 """
 
+import functools
+import inspect
+import types
 import typing as t
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import printable, printable_line
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plain import plain
+
+# Results are JSON in one line and may be long; nobody is to lose the end of one.
+LONGEST_DUMP = 1_000_000
+# What core prints warnings and errors with, in all its versions. Lines that a module's words begin are indented, so that none looks like ours.
+SPEAKING = ("warning", "_warning", "deprecated", "_deprecated", "error", "_error")
 NOTABLE = ("changed", "dark", "failures", "rescued")
+
+
+class Coloured(str):
+    """Text with colours of ours, in which everything else was made printable before."""
+
+
+class Screen:
+    """Core's display, behind a screen: what any of its functions print goes through here, and comes out without control characters."""
+
+    def __init__(self, behind: t.Any) -> None:
+        object.__setattr__(self, "_behind", behind)
+        object.__setattr__(self, "_colours", False)
+        object.__setattr__(self, "_speaking", False)
+
+    def __getattr__(self, name: str) -> t.Any:
+        function = inspect.getattr_static(type(self._behind), name, None)
+        # Bound to the screen, so that what warning() or banner() display is screened like everything else.
+        if not inspect.isfunction(function):
+            return getattr(self._behind, name)
+        return functools.partial(self._speak, function) if name in SPEAKING else types.MethodType(function, self)
+
+    def __setattr__(self, name: str, value: t.Any) -> None:
+        setattr(self._behind, name, value)
+
+    @contextmanager
+    def _while(self, what: str) -> Iterator[None]:
+        object.__setattr__(self, what, True)
+        try:
+            yield
+        finally:
+            object.__setattr__(self, what, False)
+
+    def colours(self) -> AbstractContextManager[None]:
+        """For the recap: its lines hold names of the inventory and numbers only, coloured by core."""
+        return self._while("_colours")
+
+    def _speak(self, function: t.Callable[..., t.Any], *arguments: t.Any, **named: t.Any) -> t.Any:
+        with self._while("_speaking"):
+            return function(self, *arguments, **named)
+
+    def banner(self, msg: t.Any, *arguments: t.Any, **named: t.Any) -> None:
+        """A heading, as core's, but one line: the names of tasks may be templates."""
+        type(self._behind).banner(self, printable_line(msg), *arguments, **named)
+
+    def display(self, msg: t.Any, *arguments: t.Any, **named: t.Any) -> None:
+        """One thing to print, as core's. Line breaks are core's own, for those of results stand in JSON or YAML, but in what a module says."""
+        text = msg if self._colours or isinstance(msg, Coloured) else _lines(str(msg))
+        if self._speaking:
+            text = text.replace("\n", "\n    ")
+        self._behind.display(text, *arguments, **named)
+
+
+def _lines(text: str) -> str:
+    """Each line of it printable."""
+    return "\n".join(printable_line(line, LONGEST_DUMP) for line in text.split("\n"))
+
+
+def _screened(value: t.Any) -> t.Any:
+    """Plain data with all its text printable; the line breaks of a file's text stay."""
+    if isinstance(value, str):
+        return _lines(value)
+    if isinstance(value, dict):
+        return {printable_line(key): _screened(item) for key, item in value.items()}
+    return [_screened(item) for item in value] if isinstance(value, list) else value
 
 
 class CallbackModule(Default):
@@ -42,6 +120,23 @@ class CallbackModule(Default):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "maintenance.azure.brief"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._display: t.Any = Screen(self._display)
+
+    def _get_item_label(self, result: t.Any) -> t.Any:
+        label = super()._get_item_label(result)
+        return printable(label) if isinstance(label, str) else label
+
+    def _dump_results(self, *arguments: t.Any, **named: t.Any) -> t.Any:
+        """In the recap too, among coloured lines. JSON has signs for what ends a line, and for little else."""
+        dumped = super()._dump_results(*arguments, **named)
+        return _lines(dumped) if isinstance(dumped, str) else dumped
+
+    def _get_diff(self, difflist: t.Any) -> str:
+        """Its colours are core's; what they colour may come from a VM."""
+        return Coloured(super()._get_diff(_screened(plain(difflist))))
 
     def _talks(self) -> bool:
         """Who asks for more gets all of it."""
@@ -86,7 +181,7 @@ class CallbackModule(Default):
         if self._talks() or not result._task.ignore_unreachable:
             super().v2_runner_on_unreachable(result)
             return
-        reason = str(result._result.get("msg") or "no reason given").strip().splitlines()[0]
+        reason = printable(result._result.get("msg") or "") or "no reason given"
         self._display.display(f"{result._host.get_name()} cannot be reached: {reason}", color=C.COLOR_UNREACHABLE)
 
     def v2_playbook_on_include(self, included_file: t.Any) -> None:
@@ -95,13 +190,15 @@ class CallbackModule(Default):
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         if self._talks():
-            super().v2_playbook_on_stats(stats)
+            with self._display.colours():
+                super().v2_playbook_on_stats(stats)
             return
         everybody = stats.processed
         notable = {host: 1 for host in everybody if any(getattr(stats, kind).get(host) for kind in NOTABLE)}
         stats.processed = notable
         try:
-            super().v2_playbook_on_stats(stats)
+            with self._display.colours():
+                super().v2_playbook_on_stats(stats)
         finally:
             stats.processed = everybody
         others = [host for host in everybody if host not in notable]
@@ -119,4 +216,5 @@ class CallbackModule(Default):
             return
         message = result["msg"]
         for line in message if isinstance(message, list) else [message]:
-            self._display.display(line if isinstance(line, str) else self._dump_results({"msg": line}, indent=2))
+            # A line break in a message must not look like a message of its own.
+            self._display.display(printable_line(line) if isinstance(line, str) else self._dump_results({"msg": line}, indent=2))

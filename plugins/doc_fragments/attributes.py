@@ -30,11 +30,14 @@ attributes:
   action:
     description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
     support: full
-    details: On a Linux host the module runs there. On a Windows host the controller does its work, by modules of the collection ansible.windows on the host.
+    details:
+      - On a Linux host the module runs there. On a Windows host the controller does its work, by modules of the collection ansible.windows on the host.
+      - Of what a host returns only documented keys of documented types reach the play. An answer with another type is a failure of that host, as is one
+        that is too large. Facts and deprecations are left out, and warnings begin with the name of the host.
   async:
     description: Supports being used with the C(async) keyword.
     support: partial
-    details: Not on Windows hosts.
+    details: Not on Windows hosts. What C(async_status) brings in the end is not checked.
   platform:
     platforms: linux, windows
 """

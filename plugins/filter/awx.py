@@ -10,14 +10,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import aap, changes, objects, refusals
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import aap, changes, hiding, objects, refusals
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
 
 
-def awx_objects(data: Any, specs: Any, defaults: Any = None) -> list[dict[str, Any]]:
-    """The objects."""
+def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[dict[str, Any]]:
+    """The objects, and as they may be shown if hidden says so."""
     try:
-        return objects.make_objects(data, specs, defaults)
+        made = objects.make_objects(data, specs, defaults)
+        return [hiding.hide(one) for one in made] if hidden else made
     except AwxError as error:
         raise AnsibleFilterError(f"maintenance.azure.awx_objects: {error}") from error
 
@@ -29,9 +30,9 @@ def awx_changes(wanted: Any, found: Any, state: Any = "present", adopt: Any = Fa
     return changes.plan(wanted, found, str(state), bool(adopt))
 
 
-def awx_refusal(result: Any) -> str:
+def awx_refusal(result: Any, wanted: Any = None) -> str:
     """Why a task of awx.awx failed."""
-    return refusals.failed(result)
+    return refusals.failed(result, hiding.secrets(wanted or []))
 
 
 def aap_configuration(wanted: Any) -> dict[str, Any]:

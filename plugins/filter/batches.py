@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.batches import BatchError, make_batches
 
 
@@ -18,7 +19,8 @@ def batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = No
     try:
         return make_batches(hosts, by, serial, places, first)
     except BatchError as error:
-        raise AnsibleFilterError(f"maintenance.azure.batches: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.batches: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.saying import SayingError, load, say
@@ -24,7 +25,8 @@ def decision(observations: Any, said: Any, settings: Any = None, now: Any = None
             return {"event_id": None, "words": None, "writes": []}
         return say(observations, said, settings=settings, now=now)
     except (ObservationError, SayingError, SettingsError) as error:
-        raise AnsibleFilterError(f"maintenance.azure.decision: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.decision: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate import make_gate
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import GateError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError
@@ -23,7 +24,8 @@ def gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = N
     try:
         return make_gate(observations, ask, policy=policy, settings=settings, now=now, seen=seen)
     except (GateError, ObservationError, PlanError, PolicyError, SettingsError) as error:
-        raise AnsibleFilterError(f"maintenance.azure.gate: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.gate: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

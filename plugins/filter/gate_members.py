@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import fitting, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
@@ -20,7 +21,8 @@ def gate_members(batch: Any, capacity: Any = ()) -> list[str]:
     try:
         chosen = settings_module.load({"capacity": list(plain.items(capacity))})
     except SettingsError as error:
-        raise AnsibleFilterError(f"maintenance.azure.gate_members: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.gate_members: {printable(error, LONGEST_LINE)}") from None
     names = plain.texts(batch)
     members = [member for group in chosen.capacity for member in group.members]
     found = fitting.involved(chosen, set(names))

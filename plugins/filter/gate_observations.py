@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.filter.observations import _observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import targets_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
 
 Variables = Mapping[str, Any]
@@ -33,9 +34,12 @@ def _of(name: str, hostvars: Mapping[str, Variables], here: set[str], looks: Map
         "excluded": plain.flag(variables.get("respond_exclude")) is True,
         "labels": variables.get("respond_labels"),
         "methods": [str(one.get("method", "?")) for one in plain.items(variables.get("drain_methods")) if isinstance(one, Mapping)],
+        "targets": targets_of(variables.get("drain_methods"), variables.get("drain_methods_former"), name),
     }
     notes = variables.get("__respond_notes") if name in here else None
-    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_notes": notes}, earlier.get(name, {}))
+    facts = variables.get("ansible_facts")
+    known = {key: variables.get(key) for key in ("respond_vm_id", "vmid", "id")}
+    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_notes": notes, "ansible_facts": facts, **known}, earlier.get(name, {}))
 
 
 def _looks_at_others(batch: Iterable[Variables], turn: int) -> dict[str, Any]:

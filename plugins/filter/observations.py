@@ -9,12 +9,19 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import expected
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+
 NO_LOOK = "it was not looked at"
 
 
 def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str, t.Any]) -> dict[str, t.Any]:
     about = variables.get("__respond_host") or {}
     look = variables.get("observe_look")
+    refused = why_refused(variables.get("ansible_facts"))
+    if refused:
+        # Neither its settings nor what was seen with them count; what it is in capacity groups says the inventory.
+        return _refused(host, refused, before)
     found: dict[str, t.Any] = {
         "host": host,
         "state": "failed",
@@ -23,7 +30,11 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "methods": list(about.get("methods") or []),
         "labels": dict(about.get("labels") or {}),
         "outside": bool(about.get("outside")),
+        "targets": list(about.get("targets") or []),
+        "expected_identity": expected.of_variables(variables),
+        "listed_before": _listed(before),
         "could_not_approve": _not_approved(variables.get("approve_result")),
+        "approved": _approved(variables.get("approve_result")),
         "acknowledged": _acknowledged(variables.get("__respond_notes"), before),
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
@@ -42,11 +53,43 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
     return found
 
 
+def _refused(host: str, why: str, before: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return {
+        "host": host,
+        "state": "failed",
+        "error": why,
+        "look": None,
+        "methods": [],
+        "labels": {},
+        "outside": False,
+        "could_not_approve": [],
+        "approved": [],
+        "acknowledged": [],
+        "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
+        "last_look": before.get("look") or before.get("last_look"),
+        "refused": True,
+    }
+
+
+def _listed(before: Mapping[str, t.Any]) -> list[t.Any] | None:
+    """What its document listed in the look before, in the same run: documents that differ are read once more."""
+    look = before.get("look") if before.get("state") == "ok" else None
+    return list(look["events"]) if isinstance(look, Mapping) and "events" in look else None
+
+
 def _not_approved(result: t.Any) -> list[str]:
     """Events that this VM was asked to approve in this run, and could not."""
     if not isinstance(result, Mapping) or result.get("state") == "approved":
         return []
     return [str(event_id) for event_id in result.get("event_ids") or []]
+
+
+def _approved(result: t.Any) -> list[str]:
+    """Events that this VM was asked to approve in this run, and says that it has. What it was not asked for it cannot answer."""
+    if not isinstance(result, Mapping) or result.get("state") != "approved":
+        return []
+    said = {str(event_id).strip().lower() for event_id in result.get("approved") or []}
+    return [str(event_id) for event_id in result.get("event_ids") or [] if str(event_id).strip().lower() in said]
 
 
 def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
@@ -58,7 +101,7 @@ def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
     found = {str(event_id) for event_id in before.get("acknowledged") or []}
     results = notes.get("results") if isinstance(notes, Mapping) else None
     for result in results or []:
-        step = result.get("__respond_step") or {}
+        step = result.get("__respond_each") or {}
         if step.get("act") in ("claim", "release"):
             found.discard(str(step.get("event_id")).lower())
         if step.get("act") == "claim" and not result.get("failed") and not result.get("unreachable") and "claims" in result:

@@ -10,19 +10,22 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import GateError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_own_events import own_events
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.screening import sentence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
 
 
 def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
     """Who approves them, and for whom."""
     try:
-        return own_events(observations, ask, settings=settings, now=now)
+        return [{**one, "why": sentence(one["why"])} for one in own_events(observations, ask, settings=settings, now=now)]
     except (GateError, ObservationError, PlanError, SettingsError) as error:
-        raise AnsibleFilterError(f"maintenance.azure.own_restarts: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.own_restarts: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

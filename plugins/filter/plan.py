@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import PlanError, make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import PolicyError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
@@ -21,7 +22,8 @@ def plan(observations: Any, policy: Any = "default", settings: Any = None, now: 
     try:
         return make_plan(observations, policy=policy, settings=settings, now=now)
     except (ObservationError, PlanError, PolicyError, SettingsError) as error:
-        raise AnsibleFilterError(f"maintenance.azure.plan: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.plan: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plain import plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import PolicyError, load
 
@@ -19,7 +20,8 @@ def policy(value: Any) -> list[dict[str, Any]]:
     try:
         return [plain(rule.source) for rule in load(value).rules]
     except PolicyError as error:
-        raise AnsibleFilterError(f"maintenance.azure.policy: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.policy: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

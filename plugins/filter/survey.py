@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys
 
 
@@ -18,7 +19,8 @@ def survey(argument_specs: Any, questions: Any, defaults: Any = None, entry_poin
     try:
         return surveys.survey(argument_specs, defaults, questions, entry_points, name, description)
     except surveys.SurveyError as error:
-        raise AnsibleFilterError(f"maintenance.azure.survey: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.survey: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import TimelineError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import timeline as make_timeline
 
@@ -19,7 +20,8 @@ def timeline(records_by_host: Any) -> list[str]:
     try:
         return make_timeline(records_by_host)
     except TimelineError as error:
-        raise AnsibleFilterError(f"maintenance.azure.timeline: {error}") from error
+        # Not from it: core would print the words of the cause as well, as they are.
+        raise AnsibleFilterError(f"maintenance.azure.timeline: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:

@@ -14,6 +14,8 @@ short_description: What AWX has of the objects of role awx
 description:
   - Looks for objects as P(maintenance.azure.awx_objects#filter) returns them, by lookup C(awx.awx.controller_api), and changes nothing.
   - Never fails because of AWX. What is missing or refused is said in RV(_raw[].refused), so that a play can say it in one message.
+  - What can be a secret is hidden in what it returns, since version 1.4.0 of the collection. It is compared here, so the objects have to come with
+    their secrets.
 notes:
   - How to reach AWX and who asks is taken from the environment, in C(CONTROLLER_HOST), C(CONTROLLER_OAUTH_TOKEN) or C(CONTROLLER_USERNAME) and
     C(CONTROLLER_PASSWORD), and C(CONTROLLER_VERIFY_SSL), or from a file of tower-cli. The modules of C(awx.awx) do the same, and so does a
@@ -74,7 +76,7 @@ from ansible.errors import AnsibleError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, refusals
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, reading, refusals
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
 
 COLLECTION = "awx.awx"
@@ -114,6 +116,7 @@ class LookupModule(LookupBase):
                 refused = str(error)
             except AnsibleError as error:
                 refused = refusals.explain(str(error))
+        refused = hiding.redact(refused, hiding.secrets(terms))
         return [{"refused": refused, "found": found, "version": version or ""}]
 
     def _ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:

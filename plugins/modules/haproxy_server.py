@@ -61,6 +61,14 @@ options:
 extends_documentation_fragment:
   - maintenance.azure.attributes
 attributes:
+  action:
+    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
+    support: full
+    details: Of what a host returns only documented keys of documented types reach the play.
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: full
+    details: What C(async_status) brings in the end is not checked.
   check_mode:
     support: full
   diff_mode:
@@ -151,6 +159,12 @@ backends:
         queued:
           description: Requests that wait for it.
           type: int
+error_kind:
+  description: V(bad_answer) when what the host returned is not what this module returns. Then nothing of it is used.
+  version_added: 1.4.0
+  returned: failure
+  type: str
+  sample: bad_answer
 reached:
   description: Whether all O(states) are as asked for. V(false) while O(check_first) waits for a check.
   returned: success
@@ -168,6 +182,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._haproxy_runtime
     RuntimeSocketError,
     next_state,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
 
 
 def arguments() -> dict[str, dict[str, t.Any]]:
@@ -215,7 +230,7 @@ def main() -> None:
     try:
         result = work(module.params, module.check_mode)
     except RuntimeSocketError as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=printable(error, LONGEST_LINE))
     module.exit_json(**result)
 
 

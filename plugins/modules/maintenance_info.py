@@ -221,8 +221,19 @@ claims:
 mirrors:
   description:
     - Copies of other VMs' records that lie on this VM. They are no records of this VM.
-    - Each has C(vm) (the name in the inventory), C(vm_id) and C(record).
+    - Each has C(vm) (the name in the inventory), C(vm_id), C(keeper_vm_id) (since version 1.4.0 of the collection, which VM wrote it down) and
+      C(record), the findings of methods outside that VM.
+    - Copies older than 30 days, and those that came with the disk of another VM, are left out.
   version_added: 1.1.0
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+tombstones:
+  description:
+    - Events that are over on this VM and whose records were removed. A copy of such a record restores nothing.
+    - Each has C(event_id), C(vm_id) and C(at). They are kept for 31 days, a day longer than copies.
+  version_added: 1.4.0
   returned: success
   type: list
   elements: dict

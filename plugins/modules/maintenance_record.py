@@ -30,13 +30,15 @@ options:
   state:
     description:
       - V(present) creates or changes the record of one event.
-      - V(absent) removes it, whatever it says. Nothing is put back.
+      - V(absent) removes it, whatever it says. Nothing is put back. Like V(pruned), it leaves a tombstone for 31 days where something outside the
+        VM was changed, so that a copy of the record on another VM restores nothing.
       - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
         V(held) of which nothing is left to undo and whose event is gone.
       - V(claimed) claims the VM for the run in O(claim) and one event, or gives the claim that this run has a new time limit.
       - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all. With an empty
         O(event_id) only what O(expired) names is removed.
       - V(mirrored) keeps a copy of another VM's record, as O(mirror) says. It is no record of the VM that it lies on.
+        Since version 1.4.0 of the collection it holds the findings of methods outside the VM and nothing else of the record.
         An older revision never replaces a newer one. The copy of a record in phase V(recovered) is removed.
       - V(marked), since version 1.3.0 of the collection, writes down how far an upgrade is on the VM, as O(upgrade) says, under the claim of the
         run that does it. The claim is for the event id C(upgrade:) and the upgrade's name.
@@ -158,14 +160,19 @@ options:
       vm_id:
         description: The VM's C(vmId) in the instance metadata, when the record was written.
         type: str
+      keeper_vm_id:
+        description: C(vmId) of the VM that keeps the copy. On another VM, made from its disk, it is none.
+        type: str
+        version_added: 1.4.0
       record:
         description: The record, as RV(record) has it.
         type: dict
         required: true
   restore:
     description:
-      - A record to go on with if there is none, taken from a copy on another VM. A record that is there is not replaced.
-      - The revision goes on from the one of the copy.
+      - A record to go on with if there is none. A record that is there is not replaced.
+      - Since version 1.4.0 of the collection it may say nothing but that something outside the VM was changed. It must be in phase C(draining), with
+        methods that have C(outside) and no C(options), and without a rule, a decision, a reason or times of what came later.
     version_added: 1.1.0
     type: dict
   upgrade:
@@ -312,7 +319,8 @@ upgrade:
   type: dict
   sample: {name: Kernel November, state: done, at: "2026-11-21T20:30:00.000000Z", begun_at: "2026-11-21T20:20:00.000000Z", run: 4f1b2c9a7d3e, who: alice}
 error_kind:
-  description: What went wrong, for programs. One of V(records), V(conflict) and V(claim_lost).
+  description: What went wrong, for programs. One of V(records), V(conflict), V(claim_lost) and V(bad_answer)
+    (what the VM returned is not what this module returns; nothing of it is used).
   version_added: 1.1.0
   returned: failure
   type: str

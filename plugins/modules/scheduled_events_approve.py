@@ -137,6 +137,7 @@ error_kind:
     - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
       V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
       V(version_rejected).
+    - V(bad_answer) when what the VM returned is not what this module returns. Then nothing of it is used.
   returned: failure
   type: str
   sample: no_answer

@@ -140,7 +140,7 @@ def test_what_a_schedule_starts_needs_no_answer(default: dict[str, t.Any]) -> No
 
 
 # Options without choices that are asked as text and are none; what shows that the role reads them is test_respond_takes_a_list_as_text.
-READ_AS_TEXT = {"respond_only_events"}
+READ_AS_TEXT = {"respond_only_events", "respond_retired"}
 
 
 def test_roles_read_what_arrives_as_text(default: dict[str, t.Any]) -> None:
@@ -167,7 +167,7 @@ TAKEN = """
         rolespec_validate: false
     - ansible.builtin.assert:
         that:
-          - __respond_settings.only_events == expected
+          - __respond_given.only_events == expected
           - (respond_wait | bool) == true
 """
 
@@ -176,3 +176,11 @@ TAKEN = """
 def test_respond_takes_a_list_as_text(awx: Awx, answer: t.Any, expected: list[str]) -> None:
     (awx.folder / "taken.yml").write_text(TAKEN)
     awx.applied(playbook=awx.folder / "taken.yml", respond_only_events=answer, respond_wait="true", expected=expected)
+
+
+def test_who_is_retired_is_the_controller_s_word(default: dict[str, t.Any]) -> None:
+    """Asked where a run is started, and not where a word is written into the record of a VM."""
+    asked = {one["name"]: one["arguments"].get("survey_spec", {}).get("spec", []) for one in default["objects"] if one["kind"] == "job_template"}
+    (question,) = [each for each in asked["Maintenance respond"] if each["variable"] == "respond_retired"]
+    assert (question["type"], question["required"], "default" in question) == ("text", False, False)
+    assert "decide_vm" not in [each["variable"] for each in asked["Maintenance decide"]]

@@ -156,4 +156,5 @@ def _registered(result: t.Mapping[str, t.Any], said: list[str]) -> Result:
 
 def _text(warning: t.Any) -> str:
     event = getattr(warning, "event", None)
-    return str(getattr(event, "msg", warning))
+    # The action puts the VM's name before what the VM says.
+    return str(getattr(event, "msg", warning)).removeprefix("vm: ")

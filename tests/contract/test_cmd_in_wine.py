@@ -32,9 +32,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows import files
 
 WHERE = "C:\\ProgramData\\azure-maintenance"
-# Wine has no forfiles (for the stand-in see test_a_file_is_old_by_its_date), and an icacls that does nothing and is content.
+# Wine has no PowerShell, no forfiles (for the stand-in see test_a_file_is_old_by_its_date), and an icacls that does nothing and is content.
 NOT_IN_WINE = ("OLD",)
-ONLY_NAMED_IN_WINE = "icacls"
+ONLY_NAMED_IN_WINE = ("icacls", "powershell")
 
 
 class Side:
@@ -184,7 +184,7 @@ def pieces(tree: t.Any, before: str = "") -> t.Iterator[str]:
 
 def pieces_of(command: str) -> list[str]:
     """Without "exit", which is no act, and what Wine only pretends to have."""
-    return [piece for piece in dict.fromkeys(pieces(parse(command))) if not piece.startswith(("exit", ONLY_NAMED_IN_WINE))]
+    return [piece for piece in dict.fromkeys(pieces(parse(command))) if not piece.split("&")[-1].startswith(("exit", *ONLY_NAMED_IN_WINE))]
 
 
 def test_the_pieces_of_a_line() -> None:

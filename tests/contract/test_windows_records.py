@@ -207,3 +207,18 @@ def test_a_path_that_cmd_could_misread_is_refused(path: str) -> None:
 @pytest.mark.parametrize("path", ["C:\\ProgramData\\x", "%ProgramData%\\azure-maintenance", "D:/data/a & b (1)/", "c:\\Übung ^!\\r"])
 def test_plain_paths_are_taken(path: str) -> None:
     assert check_directory(path) == path.replace("/", "\\").rstrip("\\")
+
+
+def test_a_folder_that_others_own_or_may_write_is_refused(tmp_path: pathlib.Path) -> None:
+    begin(Records(windows_files(tmp_path), FakeHost()))
+    for rights in ("O:BUG:SYD:PAI(A;OICI;FA;;;BA)", "O:BAG:SYD:AI(A;OICI;FA;;;BA)(A;OICI;0x1301bf;;;BU)", "cannot be read"):
+        (tmp_path / "rights.txt").write_text(rights)
+        reading = Records(windows_files(tmp_path), FakeHost()).read_all()
+        assert reading.records == [] and not reading.readable and len(reading.problems) == 1
+        with pytest.raises(RecordsError):
+            drain(Records(windows_files(tmp_path), FakeHost()))
+        with pytest.raises(RecordsError):
+            Claims(windows_files(tmp_path), FakeHost()).make("run1", EVENT, 60.0)
+        assert note_asked(windows_files(tmp_path), FakeHost()).problems
+    (tmp_path / "rights.txt").unlink()
+    assert _phase(tmp_path) == "noticed"

@@ -23,7 +23,8 @@ import typing as t
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from lab.lab import Lab  # noqa: E402  the folder of tests is no package
+from lab import warm  # noqa: E402  the folder of tests is no package
+from lab.lab import Lab  # noqa: E402
 
 
 class Job(t.Protocol):
@@ -39,12 +40,17 @@ class Job(t.Protocol):
         """What is not as it should be at the end of the run that came after the kill."""
 
 
-def modules_python(lab: Lab) -> pathlib.Path:
+def modules_python() -> str:
     """A Python for the modules in which their writes and POSTs are points."""
+    return warm.python(str(HERE / "site"))
+
+
+def started_anew(lab: Lab) -> str:
+    """The same, started for each module: as it is on a VM."""
     python = lab.folder / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH="{HERE / "site"}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    return python
+    return str(python)
 
 
 def run(job: Job, lab: Lab, cut_at: str = "") -> subprocess.CompletedProcess[str]:

@@ -31,9 +31,8 @@ WORK = """
 class RollingUpgrade:
     def make_lab(self, folder: pathlib.Path) -> Lab:
         lab = Lab(folder, ["web1", "web2"], 60)
-        python = str(cuts.modules_python(lab))
         for host in lab.hosts.values():
-            host["ansible_python_interpreter"] = python
+            host["ansible_python_interpreter"] = cuts.modules_python()
         lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 1}]
         lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=120, upgrade_interval=1, folder=str(folder))
         (folder / "work.yml").write_text(WORK)

@@ -22,6 +22,7 @@ from test_service import ADDRESS, BY_SSH, boot_id, guest, states, until  # noqa:
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
 CONTROL = "http://127.0.0.1:8168"
+TOKEN = "/opt/imds-simulator/control-token"
 WAIT = [
     {
         "hosts": "all",
@@ -42,7 +43,11 @@ ROLE = [{"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.incl
 
 def ask(method: str, path: str, body: Any = None) -> Any:
     """The simulator's control API, asked on the guest, where alone it listens."""
-    words = "import sys, urllib.request as r; print(r.urlopen(r.Request(sys.argv[1], sys.argv[3].encode() or None, method=sys.argv[2])).read().decode())"
+    words = (
+        f'import sys, urllib.request as r; t = open("{TOKEN}").read().strip(); '
+        'h = {"Authorization": "Bearer " + t, "Content-Type": "application/json"}; '
+        "print(r.urlopen(r.Request(sys.argv[1], sys.argv[3].encode() or None, h, method=sys.argv[2])).read().decode())"
+    )
     text = "" if body is None else json.dumps(body)
     return json.loads(guest(f"python3 -c '{words}' {CONTROL}{path} {method} '{text}'") or "null")
 

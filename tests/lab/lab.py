@@ -10,9 +10,9 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import typing as t
 
+from . import warm
 from .simulator import ROOT, Simulator
 from .windows_machine import WindowsMachine, stand_in_paths
 
@@ -33,7 +33,8 @@ class Lab:
         self.windows = {vm: WindowsMachine(folder / vm / "windows") for vm in windows}
         self.simulator = Simulator(self.vms, speed, *arguments)
         self.hosts: dict[str, dict[str, t.Any]] = {vm: self._host(vm) for vm in self.vms}
-        self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 240}
+        # A host that is given no endpoint, such as a load balancer, must not ask the address of Azure's metadata service: this may be a cloud VM.
+        self.all: dict[str, t.Any] = {"respond_timing": dict(SHORT), "respond_wait_timeout": 240, "respond_endpoint": "http://127.0.0.1:9"}
 
     def add(self, vms: t.Sequence[str]) -> None:
         """Take VMs in that the simulator plays by its own arguments, such as --vm-file."""
@@ -50,7 +51,7 @@ class Lab:
         return {
             "ansible_connection": "local",
             "ansible_become": False,
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": warm.python(),
             "respond_endpoint": self.simulator.endpoints[vm],
             "respond_records_path": str(home / "records"),
             "respond_boot_id": f"boot-of-{vm}-1",
@@ -64,6 +65,7 @@ class Lab:
         flag = "C:\\app\\in_rotation"
         return {
             **self.windows[vm].connection(),
+            "ansible_python_interpreter": warm.python(),
             "respond_endpoint": self.simulator.endpoints[vm],
             "respond_health": {"file": flag},
             "drain_methods": [{"method": "probe_file", "path": flag, "interval": 0, "threshold": 1}],
@@ -96,6 +98,8 @@ class Lab:
         return kept
 
     def command(self, playbook: str, *arguments: str, **variables: t.Any) -> list[str]:
+        # The hosts of a play are chosen before the inventory's variables are known.
+        variables.update({key: self.all[key] for key in ("respond_hosts",) if key in self.all and key not in variables})
         command = ["ansible-playbook", "-i", str(self.inventory()), playbook, *arguments]
         return command + (["-e", json.dumps(variables)] if variables else [])
 

@@ -158,9 +158,9 @@ def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
     """A record that only says that a drain begins is undone where the room was taken, instead of going on to count."""
     real = fitting._unsure
 
-    def unsure(rooms: Any, case: Any, *more: Any) -> None:
-        before = [part for part in case.hit if part.intent == "drain"]
-        real(rooms, case, *more)
+    def unsure(rooms: Any, unit: Any, *more: Any) -> None:
+        before = [part for part in unit.parts if part.intent == "drain"]
+        real(rooms, unit, *more)
         for part in before:
             if part.intent == "stay":
                 part.intent = "undo"

@@ -26,7 +26,7 @@ def changed(output: str) -> int:
 def test_what_cannot_be_written_is_refused_with_what_there_is(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     event = lab.simulator.event("Reboot", ["web1"], notice=36000)
-    assert "must be one of approve, hold, release, let_it_come, retire_vm" in decide(lab, event, "explode", code=2)
+    assert "must be one of approve, hold, release, let_it_come" in decide(lab, event, "explode", code=2)
     assert "decide_why is missing" in decide(lab, event, "approve", code=2)
     assert f"known are: {event} (Reboot of web1)" in decide(lab, "E-unknown", "hold", code=2)
     assert lab.records("web1") == []
@@ -37,7 +37,7 @@ def test_hold_is_written_once_on_all_vms_seen_heeded_and_released(make_lab: Make
     lab.all["respond_drain_seconds"] = 30
     event = lab.simulator.event("Freeze", ["web1", "web2"], duration_in_seconds=5, notice=36000, started_seconds=36000)
     why = "not now, 100 % sure"
-    output = decide(lab, event.lower(), "hold", "--check", decide_why=why, decide_until=FOREVER)
+    output = decide(lab, event[:6].lower(), "hold", "--check", decide_why=why, decide_until=FOREVER)
     assert "Would be written on web1, web2" in output
     assert lab.records("web1") == []
     output = decide(lab, event.lower(), "hold", decide_why=why, decide_until=FOREVER)
@@ -81,10 +81,10 @@ def test_a_dead_vm_is_retired(make_lab: Make) -> None:
     lab.all["respond_capacity"] = [{"name": "web", "members": ["web1", "web2"], "max_unavailable": 1}]
     both = lab.simulator.event("Freeze", ["web1", "web2"], duration_in_seconds=5, notice=36000, started_seconds=36000)
     alone = lab.simulator.event("Freeze", ["web2"], duration_in_seconds=5, notice=36000, started_seconds=36000)
-    output = decide(lab, alone, "retire_vm", decide_vm="web2", decide_why="its disk is gone", decide_until=FOREVER, code=None)
-    assert "Written on web1" in output
-    output = lab.respond()
-    assert "web2 was retired by alice until 2200-01-01 00:00 UTC: its disk is gone" in output
+    lab.respond()
+    assert lab.simulator.approvals() == []
+    output = lab.respond(respond_retired="web2")
+    assert "Retired (respond_retired), so nobody waits for them: web2." in output
     (approval,) = lab.simulator.approvals()
     assert both in approval["body"]
     assert alone not in approval["body"], "approved for nobody"

@@ -10,10 +10,10 @@ import collections.abc
 import json
 import pathlib
 import shutil
-import sys
 import typing as t
 
 import pytest
+from lab import warm
 from lab.haproxy import Backend, HAProxy
 from lab.lab import Lab
 
@@ -28,7 +28,7 @@ class Site:
         self.lab = lab
         self.servers = {vm: Backend() for vm in VMS}
         self.balancer = HAProxy(lab.folder / "lb1", {"shop": {vm: (one.port, "check inter 200") for vm, one in self.servers.items()}})
-        local = {"ansible_connection": "local", "ansible_become": False, "ansible_python_interpreter": sys.executable}
+        local = {"ansible_connection": "local", "ansible_become": False, "ansible_python_interpreter": warm.python()}
         lab.hosts["lb1"] = {**local, "drain_haproxy_socket": self.balancer.socket}
         for vm in VMS:
             lab.hosts[vm]["drain_methods"] = [{"method": "haproxy", "balancers": ["lb1"]}]
@@ -64,7 +64,10 @@ def test_a_vm_that_loses_its_records_comes_back(site: Site) -> None:
     (mirror,) = site.mirrors("web2")
     (record,) = lab.records("web1")
     assert (mirror["vm"], mirror["vm_id"]) == ("web1", record["vm_id"])
-    assert mirror["record"]["methods"] == record["methods"] and record["methods"][0]["outside"] is True
+    (kept,), (own,) = mirror["record"]["methods"], record["methods"]
+    assert kept == {key: own[key] for key in ("id", "method", "state", "before", "at", "outside")} and own["outside"] is True
+    # Who keeps it stands in it, and no option of the VM does.
+    assert mirror["keeper_vm_id"] and mirror["keeper_vm_id"] != mirror["vm_id"]
     assert site.mirrors("web1") == []
 
     lose_records(lab, "web1")
@@ -73,8 +76,9 @@ def test_a_vm_that_loses_its_records_comes_back(site: Site) -> None:
     assert balancer.admin_state("shop", "web1") == "ready", output[-3000:]
     assert balancer.status("shop", "web1") == "UP"
     phases = lab.phases("web1")
-    assert "drained" in phases and phases[-1] == "recovered", phases
-    assert lab.records("web1")[0]["revision"] > record["revision"]
+    assert phases[0] == "draining" and "drained" not in phases and phases[-1] == "recovered", phases
+    (restored,) = lab.records("web1")
+    assert restored["rule"] is None and restored["methods"][0]["before"] == own["before"], "findings, and nothing else"
     assert site.mirrors("web2") == [], "the copy of what is over stays"
 
 
@@ -112,5 +116,5 @@ def test_an_upgrade_that_takes_the_records_along_goes_on_when_it_is_started_agai
     assert (lab.folder / "upgraded").read_text().split() == ["web1", "web2"]
     assert {vm: balancer.admin_state("shop", vm) for vm in VMS} == dict.fromkeys(VMS, "ready"), output[-3000:]
     assert lab.phases("web1").count("draining") == 1, "it was drained before, and not anew"
-    assert lab.records("web1")[0]["revision"] > mirror["record"]["revision"]
+    assert lab.records("web1")[0]["methods"][0]["before"] == mirror["record"]["methods"][0]["before"], "what was found before the first drain"
     assert site.mirrors("web2") == [], "the copy of what is over stays"

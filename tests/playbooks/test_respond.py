@@ -225,17 +225,35 @@ def test_lost_network_in_the_middle_is_never_taken_for_the_end(make_lab: Make) -
     assert not lab.flag("web1").exists()
 
 
+def visible(output: str) -> bool:
+    """Whether every line is one that a terminal only shows; core separates some of its own with a tab."""
+    return all(line.replace("\t", " ").isprintable() for line in output.split("\n"))
+
+
 def test_status_shows_explains_and_changes_nothing(make_lab: Make, tmp_path: pathlib.Path) -> None:
     lab = make_lab(["web1", "web2"])
     lab.hosts["web2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
-    event = lab.simulator.event("Reboot", ["web1"], event_source="User")
+    event = lab.simulator.event("Reboot", ["web1"], event_source="User", notice=36000)
+    # A line break, a terminal's commands, and letters that turn the order round: an id and a text that a VM may have made up.
+    hostile = "\x1b[2J\x9b31m\u202e\nweb9: approved"
+    lab.simulator.event("Reboot", ["web1"], event_id=f"{event[:8]}{hostile}", description=hostile, notice=36000)
     text = lab.status()
     assert event in text
     assert "web2" in text
     assert "failed=0" in text
-    explained = lab.status(status_event_id=event.lower())
+    assert visible(text)
+    assert f"{event[:8]}\\\\x1b[2J\\\\x9b31m\\\\u202e web9: approved by" in text
+    # What is enough to mean the one that is real, and no other.
+    short = next(line.split(". ")[1].split(":")[0] for line in text.splitlines() if f"Reboot {event} by user" in line)
+    assert event.lower().startswith(short) and len(short) == 9
+    explained = lab.status(status_event_id=short)
     assert "everything else" in explained
+    assert visible(explained)
+    refused = lab.play("maintenance.azure.decide", code=2, decide_event_id=event[:8], decide_action="hold", decide_who="alice")
+    assert f"{event[:8]} may be any of 2 events; type more of it" in " ".join(refused.split()), refused
+    assert visible(refused)
     document = lab.status(status_format="json")
+    assert visible(document)
     assert '\\"events\\"' in document or '"events"' in document
     assert lab.records("web1") == []
     assert lab.simulator.approvals() == []

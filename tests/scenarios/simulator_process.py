@@ -52,7 +52,7 @@ class SimulatorProcess:
     def control(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> Any:
         """Call the control API; an error status is an error here."""
         method = method or ("GET" if body is None else "POST")
-        status, _headers, answer = exchange(self.control_url, method, "/" + path, {}, json.dumps(body or {}))
+        status, _headers, answer = exchange(self.control_url, method, "/" + path, {"Content-Type": "application/json"}, json.dumps(body or {}))
         value = json.loads(answer)
         if status != 200:
             raise RuntimeError(f"{method} /{path} answered {status}: {value}")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -34,6 +35,7 @@ class Role:
         self.path = folder / "opt"
         self.control = f"127.0.0.1:{_free_port()}"
         self.endpoint = f"127.0.0.1:{_free_port()}"
+        self.output = ""
         self._playbook = folder / "playbook.yml"
         self._playbook.write_text(json.dumps(PLAYBOOK))
         self._tree = folder / "tree"
@@ -61,6 +63,7 @@ class Role:
             timeout=120,
             check=False,
         )
+        self.output = run.stdout + run.stderr
         recap = {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", run.stdout.rpartition("PLAY RECAP")[2])}
         assert recap.get("failed", 1) == 0 and recap.get("unreachable", 1) == 0, run.stdout + run.stderr
         return recap
@@ -79,8 +82,14 @@ def test_the_whole_life(role: Role) -> None:
     assert role.run("--check")["changed"] > 0
     assert role.files() == set()
     try:
-        assert role.run()["changed"] > 0
-        status, _headers, body = exchange(f"http://{role.control}", "GET", "/state", {})
+        assert role.run("-vvv")["changed"] > 0
+        path = role.path / "control-token"
+        token = path.read_text().strip()
+        assert (path.stat().st_mode & 0o777, path.stat().st_uid) == (0o600, os.getuid())
+        # The health check has sent it, and nothing that was printed has it.
+        assert len(token) >= 40 and token not in role.output and base64.b64encode(f"{token}\n".encode()).decode() not in role.output
+        assert exchange(f"http://{role.control}", "GET", "/state", {})[0] == 401
+        status, _headers, body = exchange(f"http://{role.control}", "GET", "/state", {"Authorization": f"Bearer {token}"})
         state = json.loads(body)
         assert (status, state["vms"]["web1"]["zone"], state["switches"]["approve_body"]) == (200, "2", "object")
         # Nothing left to do, which check mode says as well as a second true run, and faster.

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Run suites two at a time, each with a log and a time limit, and end with one line 'N passed, N failed'.
+"""Run suites side by side, as many as keep two processors busy, each with a log and a time limit, and end with one line 'N passed, N failed'.
 
 A suite that hangs, is missing, collected nothing or skipped a test has failed.
 """
@@ -23,7 +23,7 @@ import suites as known
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".build" / "logs"
-AT_A_TIME = 2
+PROCESSORS = 2.0
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed$")
 
 
@@ -37,6 +37,7 @@ class Running:
         self.junit.unlink(missing_ok=True)
         self.began = time.monotonic()
         self.too_long = False
+        self.processor_seconds = 0.0
         command = list(suite.command)
         if suite.counts == "pytest":
             command.append(f"--junit-xml={self.junit}")
@@ -53,7 +54,12 @@ class Running:
             )
 
     def finished(self) -> bool:
-        if self.process.poll() is not None:
+        if self.process.returncode is None:
+            number, status, used = os.wait4(self.process.pid, os.WNOHANG)
+            if number:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.processor_seconds = used.ru_utime + used.ru_stime
+        if self.process.returncode is not None:
             return True
         if time.monotonic() - self.began > self.suite.limit:
             self.too_long = True
@@ -74,12 +80,14 @@ class Running:
 
 
 class Result:
-    def __init__(self, name: str, passed: int, failed: int, seconds: float, why: str = "", log: pathlib.Path | None = None) -> None:
+    def __init__(self, name: str, passed: int, failed: int, seconds: float, why: str = "", log: pathlib.Path | None = None, busy: float = 0) -> None:
         self.name, self.passed, self.failed, self.seconds, self.why, self.log = name, passed, failed, seconds, why, log
+        self.busy = busy
 
     def show(self) -> None:
         verdict = "FAILED" if self.failed else "ok"
-        print(f"{verdict:6} {self.name}: {self.passed} good, {self.failed} bad, {self.seconds:.0f} s {self.why}".rstrip(), flush=True)
+        times = f"{self.seconds:.0f} s, {self.busy:.0f} s of processor time"
+        print(f"{verdict:6} {self.name}: {self.passed} good, {self.failed} bad, {times} {self.why}".rstrip(), flush=True)
         if self.failed and self.log and self.log.exists():
             lines = self.log.read_text(errors="replace").splitlines()
             for line in lines[-60:]:
@@ -125,7 +133,7 @@ def conclude(running: Running) -> Result:
         passed, failed, why = (0, 1, f"(exit code {code})") if code else (1, 0, "")
     if code and not failed:
         failed, why = 1, f"(exit code {code})"
-    return Result(suite.name, passed, failed, seconds, why, running.log)
+    return Result(suite.name, passed, failed, seconds, why, running.log, running.processor_seconds)
 
 
 def run(wanted: list[known.Suite]) -> list[Result]:
@@ -144,7 +152,7 @@ def run(wanted: list[known.Suite]) -> list[Result]:
                     waiting.remove(suite)
                     results[suite.name] = Result(suite.name, 0, 1, 0, f"(not run: {', '.join(broken)} failed)")
                     results[suite.name].show()
-                elif len(running) < AT_A_TIME and all(need in results for need in needs):
+                elif sum(item.suite.load for item in running) + suite.load <= PROCESSORS and all(need in results for need in needs):
                     waiting.remove(suite)
                     running.append(Running(suite))
             time.sleep(0.1)

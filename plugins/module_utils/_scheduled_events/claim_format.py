@@ -17,6 +17,8 @@ import re
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.json_limits import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import LEASES, TEXT
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     RecordsError,
     shorten,
@@ -118,7 +120,7 @@ def decode_claim(content: bytes | None, name: str, now: float) -> Claim:
         "event_id": _text(data.get("event_id")),
         "kind": data.get("kind") if data.get("kind") in KINDS else "events",
         "who": _text(data.get("who")),
-        "groups": {str(key): str(value) for key, value in groups.items()} if isinstance(groups, dict) else {},
+        "groups": _groups(groups),
         "made_at": _text(data.get("made_at")),
         "limit": _moment(parts.limit),
         "expired": has_expired(parts.limit, now),
@@ -127,14 +129,20 @@ def decode_claim(content: bytes | None, name: str, now: float) -> Claim:
 
 def _load(content: bytes | None) -> dict[str, t.Any]:
     try:
-        data = json.loads((content or b"").decode("utf-8"))
-    except (ValueError, RecursionError):
+        data = load_bounded((content or b"").decode("utf-8"), lambda text: None)
+    except (ValueError, RecursionError, OverflowError):
         return {}
     return data if isinstance(data, dict) else {}
 
 
 def _text(value: t.Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value[:TEXT] if isinstance(value, str) and value else None
+
+
+def _groups(value: t.Any) -> dict[str, str]:
+    """Groups and their hashes, as a claim is made with. Anything else is another hash, as str gives it."""
+    items = list(value.items())[:LEASES] if isinstance(value, dict) else []
+    return {key[:TEXT]: str(item)[:TEXT] for key, item in items}
 
 
 def _moment(limit: int) -> str | None:

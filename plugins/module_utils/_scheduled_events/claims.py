@@ -28,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, utc_seconds
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import LEASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     TEMPORARY,
     RecordsError,
@@ -56,12 +57,16 @@ class Claims:
         for _attempt in range(ATTEMPTS):
             try:
                 names = [name for name in self._list() if split_claim_name(name)]
-                return ClaimsReading([self._read(name) for name in names], [], True)
+                problems = [self._too_many(len(names))] if len(names) > LEASES else []
+                return ClaimsReading([self._read(name) for name in names[:LEASES]], problems, not problems)
             except FileNotFoundError:
                 continue  # renamed or removed in this moment: under its new name it must not be missed
             except OSError as error:
                 return ClaimsReading([], [f"The claims in {self.files.where} cannot be read: {error}."], False)
         return ClaimsReading([], [f"The claims in {self.files.where} change faster than they can be read."], False)
+
+    def _too_many(self, count: int) -> str:
+        return f"There are {count} claims in {self.files.where}, and {LEASES} are read: look at what makes them, and remove those that are expired."
 
     def _read(self, name: str) -> Claim:
         try:

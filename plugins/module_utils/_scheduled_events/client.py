@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     parse_object,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.statuses import check_answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
     Answer,
@@ -60,13 +61,18 @@ class Client:
         check_numbers({"retries": retries, "connect_timeout": connect_timeout, "request_timeout": request_timeout})
         self.transport = transport
         self.clock = clock or Clock()
-        self.warn = warn or (lambda text: None)
+        self._warn = warn
         self.retries = retries
         self.connect_timeout = connect_timeout
         self.request_timeout = request_timeout
         self._versions = list(API_VERSIONS) if api_version == "auto" else [api_version]
         self.api_version: str | None = None if api_version == "auto" else api_version
         self.incarnation: int | None = None
+
+    def warn(self, text: str) -> None:
+        """Say it to people beside the result."""
+        if self._warn is not None:
+            self._warn(printable(text))
 
     def where(self) -> dict[str, str | None]:
         """Which endpoint is asked, and where it was found: null when it was given, and both null while none was found."""

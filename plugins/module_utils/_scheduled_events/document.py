@@ -16,11 +16,18 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     ScheduledEventsError,
     describe_body,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.json_limits import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import (
+    ANSWER_BYTES,
+    DIGITS,
+    EVENTS,
+    TEXT,
+)
 
 # Only this version puts an underscore in front of the names of VMs (fact 24).
 UNDERSCORE_VERSION = "2017-03-01"
-# A real document nests four levels; anything near this is an attack on the parser or an accident.
-MAX_DEPTH = 32
+# A time with its zone, in any form that is known. Longer ones are not even tried.
+LONGEST_TIME = 100
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 # Both forms are matched by hand: strptime reads the names of months in the language of the process.
@@ -59,6 +66,8 @@ def parse_document(
     incarnation = _whole_number(data.get("DocumentIncarnation"))
     if incarnation is None:
         raise _bad(source, "its DocumentIncarnation is not a whole number", body)
+    if len(data["Events"]) > EVENTS:
+        raise _bad(source, f"it lists {len(data['Events'])} events, and no more than {EVENTS} are read", body)
     events = []
     for position, raw in enumerate(data["Events"], 1):
         try:
@@ -71,12 +80,14 @@ def parse_document(
 
 def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
     """Read a JSON object strictly: what comes back can always be written as JSON again."""
+    if len(body) > ANSWER_BYTES:
+        raise _bad(source, f"it is larger than {ANSWER_BYTES} bytes", body)
     if not body.strip():
         raise _bad(source, "the body is empty", body)
     try:
         text = body.decode("utf-8-sig") if isinstance(body, bytes) else body
-        data = _clean(json.loads(text, parse_constant=_no_constant, parse_float=_finite), 0)
-    except (ValueError, RecursionError) as error:
+        data = load_bounded(text, _out_of_range)
+    except (ValueError, RecursionError, OverflowError) as error:
         raise _bad(source, f"it is not JSON ({error})", body)
     if not isinstance(data, dict):
         raise _bad(source, "it is JSON, but no object", body)
@@ -106,7 +117,7 @@ def same_id(one: str, other: str) -> bool:
 
 def parse_not_before(text: t.Any) -> str | None:
     """RFC 1123 or ISO 8601, in any locale, as ISO 8601 in UTC. None when blank, absent or not a time."""
-    if not isinstance(text, str):
+    if not isinstance(text, str) or len(text) > LONGEST_TIME:
         return None
     moment = _rfc_moment(text.strip()) or _iso_moment(text.strip())
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
@@ -162,6 +173,8 @@ def _event(raw: t.Any, api_version: str) -> Event:
     event_id = raw.get("EventId")
     if not isinstance(event_id, str) or not event_id.strip():
         raise ValueError("has no EventId")
+    if len(event_id) > TEXT:
+        raise ValueError(f"has an EventId of more than {TEXT} letters")
     return {
         "event_id": event_id,
         "event_type": _text(raw, "EventType"),
@@ -179,6 +192,11 @@ def _event(raw: t.Any, api_version: str) -> Event:
 
 def _text(raw: dict[str, t.Any], key: str) -> str | None:
     value = raw.get(key)
+    if isinstance(value, str) and len(value) > TEXT:
+        # Nothing is decided by a description, so it does not hide the event.
+        if key == "Description":
+            return value[: TEXT - 4] + " ..."
+        raise ValueError(f"has more than {TEXT} letters in {key}")
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (bool, int, float)):
@@ -192,6 +210,8 @@ def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:
         return []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("has Resources that are not a list of names")
+    if any(len(name) > TEXT for name in names):
+        raise ValueError(f"has a name of more than {TEXT} letters in Resources")
     if api_version == UNDERSCORE_VERSION:
         # No VM's name begins with an underscore; without it the names compare with those of all other versions.
         return [name[1:] if name.startswith("_") else name for name in names]
@@ -203,36 +223,16 @@ def _whole_number(value: t.Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
-        match = re.match(r"^[+-]?[0-9]{1,18}$", value.strip())
+        match = re.match(r"^[+-]?[0-9]{1,18}$", value.strip()) if len(value) <= LONGEST_TIME else None
         return int(value) if match else None
     if isinstance(value, float):
-        # Rounded up, so that an interruption never looks shorter than it is.
-        return math.ceil(value)
+        # Rounded up, so that an interruption never looks shorter than it is. Out of all bounds, nobody knows how long it is.
+        return math.ceil(value) if abs(value) < 10**DIGITS else None
     return value if isinstance(value, int) else None
 
 
-def _clean(value: t.Any, depth: int) -> t.Any:
-    """Refuse deep nesting and replace halves of surrogate pairs, which no JSON writer can encode."""
-    if depth > MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list):
-        return [_clean(item, depth + 1) for item in value]
-    if isinstance(value, dict):
-        return {_clean(key, depth): _clean(item, depth + 1) for key, item in value.items()}
-    return value
-
-
-def _no_constant(name: str) -> t.Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"the number {text[:40]} is out of range")
-    return number
+def _out_of_range(digits: str) -> t.Any:
+    raise ValueError(f"the number {digits[:40]} is out of range")
 
 
 def _bad(source: str, why: str, body: bytes | str) -> ScheduledEventsError:

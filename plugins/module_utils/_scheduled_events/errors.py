@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import printable
+
 # What went wrong, for programs. People read the message.
 KINDS = (
     "bad_document",  # an answer came, but no scheduled events document in it
@@ -63,9 +65,9 @@ def describe_body(body: bytes | str, limit: int = 200) -> str:
     if not body:
         return "an empty body"
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-    shown = "".join(letter if letter.isprintable() else " " for letter in text[:limit]).strip()
     more = f" ... ({len(body)} in all)" if len(text) > limit else ""
-    return f'"{shown}"{more}'
+    # An escaped letter takes ten places at most.
+    return f'"{printable(text[:limit], 10 * limit)}"{more}'
 
 
 def seconds_in_words(seconds: float) -> str:

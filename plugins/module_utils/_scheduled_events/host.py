@@ -16,6 +16,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
+# "2026-11-22T08:00:00.123456Z", with room.
+LONGEST_TIME = 40
 
 
 class Host(t.Protocol):
@@ -44,7 +46,8 @@ def utc_text(seconds: float) -> str:
 
 def utc_seconds(text: t.Any) -> float | None:
     """The reverse of utc_text, also without fraction; None for anything else."""
-    if not isinstance(text, str):
+    # strptime also takes the digits of other scripts, and reads any length.
+    if not isinstance(text, str) or len(text) > LONGEST_TIME or not text.isascii():
         return None
     for form in ("%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ"):
         try:

@@ -28,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import Mirrors
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH, Records
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import select
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.tombstones import Tombstones
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import Marks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Result, Way
 
@@ -56,7 +57,8 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     asked = note_asked(files, host, write=not check_mode)
     # Claims first: a run that removes its claim has written its record before.
     claims = Claims(files, host).read_all()
-    mirrors = Mirrors(files, host).read_all()
+    mirrors = Mirrors(files, host).read_all(identity["vm_id"])
+    tombstones = Tombstones(files, host).read_all()
     upgrades = Marks(files, host, identity["vm_id"]).read_all()
     reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
@@ -76,10 +78,13 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "in_service": in_service,
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": reading.problems + claims.problems + mirrors.problems + upgrades.problems + asked.problems,
+        "records_problems": _each_fault_once(
+            files.where, reading.problems, claims.problems + mirrors.problems + tombstones.problems + upgrades.problems + asked.problems
+        ),
         "records_readable": reading.readable and claims.readable,
         "claims": claims.claims,
         "mirrors": mirrors.mirrors,
+        "tombstones": tombstones.tombstones,
         "upgrades": upgrades.marks,
     }
 
@@ -111,6 +116,12 @@ def _who(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]
     except ScheduledEventsError as error:
         client.warn(f"Who this VM is cannot be read, only its name is known, as given with vm_name: {error}")
         return read_identity(None), given
+
+
+def _each_fault_once(where: str, records: list[str], others: list[str]) -> list[str]:
+    """Leave out the others where the folder as a whole cannot be read: they say the same once more."""
+    began = f"The records in {where} cannot be read: "
+    return records if any(problem.startswith(began) for problem in records) else records + others
 
 
 def _shown(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:

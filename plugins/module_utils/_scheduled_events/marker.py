@@ -21,6 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     seconds_between,
     utc_seconds,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.json_limits import load_bounded
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY
 
 NAME = "asked"
@@ -89,10 +90,10 @@ def _moment(boot_id: t.Any) -> t.Any:
 def _read(files: Files) -> Marker | None:
     """None without a marker, or with one that makes no sense: then "enabled just now" is the careful answer."""
     try:
-        data = json.loads(files.read(NAME).decode("utf-8"))
+        data = load_bounded(files.read(NAME).decode("utf-8"), lambda text: None)
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, OverflowError):
         return None
     if not isinstance(data, dict):
         return None
@@ -101,6 +102,8 @@ def _read(files: Files) -> Marker | None:
 
 def _is_moment(moment: t.Any) -> bool:
     if not isinstance(moment, dict) or utc_seconds(moment.get("at")) is None:
+        return False
+    if not isinstance(moment.get("boot_id"), (str, type(None))):
         return False
     uptime = moment.get("uptime")
     return uptime is None or (isinstance(uptime, (int, float)) and not isinstance(uptime, bool) and 0 <= uptime < LONGEST_UPTIME)

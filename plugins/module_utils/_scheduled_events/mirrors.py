@@ -16,22 +16,27 @@ import re
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import (
+    COPY_BYTES,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     Record,
     RecordsError,
     Unreadable,
     complete,
+    empty_record,
     event_id_of,
     load,
-    public,
     shorten,
     stem,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import may_be_pruned
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import METHOD_KEYS, nothing_changed
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.replacing import replace_file
 
-FORMAT = 1
+FORMAT = 2
+# Version 1.3.1 of the collection wrote format 1: whole records, and not which VM kept them.
+KNOWN_FORMATS = (1, 2)
 FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
 # The VM of a mirror that nobody wrote to for this long is gone for good, and the change with it.
 LONGEST_SECONDS = 30 * 86400.0
@@ -58,7 +63,12 @@ def mirror_argument() -> dict[str, t.Any]:
     """The argument spec of the option mirror."""
     return {
         "type": "dict",
-        "options": {"vm": {"type": "str", "required": True}, "vm_id": {"type": "str"}, "record": {"type": "dict", "required": True}},
+        "options": {
+            "vm": {"type": "str", "required": True},
+            "vm_id": {"type": "str"},
+            "keeper_vm_id": {"type": "str"},
+            "record": {"type": "dict", "required": True},
+        },
     }
 
 
@@ -84,6 +94,47 @@ def checked_record(given: t.Mapping[str, t.Any]) -> Record:
         raise RecordsError(f"the record given of event {event['event_id']} {error}.")
 
 
+def only_findings(record: Record) -> Record:
+    """What a copy may hold: that something outside was changed, what was found there, and when. No option, no rule, nobody's word."""
+    kept = empty_record(event_id_of(record))
+    over = record["phase"] == "recovered"
+    kept.update(
+        phase="recovered" if over else "draining",
+        revision=record["revision"],
+        history=[{"phase": "draining", "at": item["at"]} for item in record["history"][:1]],
+        vm_id=record["vm_id"],
+        undone=record["undone"],
+        methods=[_only_finding(method) for method in record["methods"] if _is_outside(method)],
+    )
+    return kept
+
+
+def _only_finding(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return dict({key: method.get(key) for key in ("id", "method", "state", "before", "at")}, outside=True)
+
+
+def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
+    # Templates of ansible-core 2.18 may leave text.
+    return str(method.get("outside")).lower() == "true"
+
+
+def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
+    """A record to go on with: one that says that something outside was changed, and nothing else."""
+    record = checked_record(given)
+    event_id = event_id_of(record)
+    for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
+        if record[key]:
+            raise RecordsError(f"the record to restore of event {event_id} has {key}; only findings of methods outside are restored.")
+    if record["phase"] != "draining":
+        raise RecordsError(f"the record to restore of event {event_id} is in phase {record['phase']}, and must be in phase draining.")
+    for method in record["methods"]:
+        if not _is_outside(method) or method.get("options"):
+            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {shorten(method)}")
+    # With every key, as the later steps of a drain expect it, and no others.
+    record["methods"] = [dict({key: method.get(key) for key in METHOD_KEYS}, outside=True) for method in record["methods"]]
+    return record
+
+
 class Mirrors:
     """All mirrors on one VM."""
 
@@ -91,21 +142,38 @@ class Mirrors:
         self.files = files
         self.host = host
 
-    def read_all(self) -> MirrorsReading:
-        """Every mirror that can be read."""
+    def read_all(self, own_vm_id: str | None = None) -> MirrorsReading:
+        """Every mirror that can be read and is this VM's own; one that came with a disk of another VM, or is a month old, is none."""
         mirrors, problems = [], []
-        try:
-            names = self._names()
-        except OSError:
-            return MirrorsReading([], [])  # the records say so
-        for name in names:
+        for name in self._listed():
             try:
-                mirrors.append(self._read(name))
+                mirror = self._read(name)
             except FileNotFoundError:
                 continue
-            except (OSError, Unreadable) as error:
+            except OSError as error:
+                # It may be a good copy that only could not be read now.
+                problems.append(f"The copy {name} in {self.files.where} was not read: it {error}.")
+                continue
+            except Unreadable as error:
                 problems.append(f"The file {name} in {self.files.where} is no copy of a record that can be used: it {error}. Remove it.")
+                continue
+            if own_vm_id and mirror["keeper_vm_id"] and mirror["keeper_vm_id"].lower() != own_vm_id.lower():
+                problems.append(f"The copy {name} in {self.files.where} was kept by another VM, whose disk this one is made from; it is not used. Remove it.")
+            elif not self._is_old(mirror):
+                mirrors.append({key: mirror[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
         return MirrorsReading(mirrors, problems)
+
+    def _is_over(self, mirror: Mirror, older_than: float) -> bool:
+        """Whether nothing of it has to be put back any more, and long not."""
+        age = seconds_between(mirror["written_at"], self.host.now())
+        return nothing_changed(mirror["record"]) and age is not None and age > older_than
+
+    def _is_old(self, mirror: Mirror) -> bool:
+        """Whether it is past its time. One of format 1 does not say when it was written, but its record says when it began."""
+        history = mirror["record"]["history"]
+        at = mirror["written_at"] or (history[0]["at"] if history else None)
+        age = seconds_between(at, self.host.now())
+        return age is not None and age > LONGEST_SECONDS
 
     def _names(self) -> list[str]:
         try:
@@ -113,34 +181,49 @@ class Mirrors:
         except FileNotFoundError:
             return []
 
+    def _listed(self) -> list[str]:
+        try:
+            return self._names()
+        except OSError:
+            return []  # the records say so
+
     def _read(self, name: str) -> Mirror:
         data = load(self.files.read(name))
-        if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("record"), dict):
+        if not isinstance(data, dict) or data.get("format") not in KNOWN_FORMATS or not isinstance(data.get("record"), dict):
             raise Unreadable("holds no mirror that this version of the collection knows")
         vm, vm_id, event = data.get("vm"), data.get("vm_id"), data["record"].get("event")
         if not isinstance(vm, str) or not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
             raise Unreadable("names no VM or no event")
         if mirror_name(vm, event["event_id"]) != name:
             raise Unreadable("belongs to another VM or event than its name says")
-        return {"vm": vm, "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None, "record": public(complete(data["record"]))}
+        return {
+            "vm": vm,
+            "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None,
+            "keeper_vm_id": _text(data.get("keeper_vm_id")),
+            "written_at": _text(data.get("written_at")),
+            "record": only_findings(complete(data["record"])),
+        }
 
-    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False) -> Mirrored:
+    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> Mirrored:
         """Keep a copy of the record, unless there is a newer one; remove it when the VM is recovered."""
         if not vm.strip():
             raise RecordsError("mirror.vm is empty.")
-        record = public(checked_record(given))
+        record = only_findings(checked_record(given))
         name = mirror_name(vm, event_id_of(record))
         present = self._present(name)
         before = present["record"] if present else None
-        if before is not None and _age(before) > _age(record):
+        # What is newer says the record; of another machine by that name, whose clock says nothing here, the one that writes is.
+        if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _age(before) > _age(record):
             return Mirrored(before, before, False)
         if record["phase"] == "recovered":
             return self._removed(name, before, check_mode)
-        content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "record": record}
-        if present is not None and before == record and present["vm_id"] == content["vm_id"]:
+        content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
+        if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return Mirrored(before, before, False)
+        if len(json.dumps(content)) > COPY_BYTES:
+            raise RecordsError(f"the copy of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
         if not check_mode:
-            replace_file(self.files, name, content, "The copy")
+            replace_file(self.files, name, dict(content, written_at=self.host.now()), "The copy")
         return Mirrored(before, record, True)
 
     def _present(self, name: str) -> Mirror | None:
@@ -161,13 +244,16 @@ class Mirrors:
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the mirrors of what is over, and those that nobody has written to for a month; the ids of their events."""
-        pruned = []
-        for mirror in self.read_all().mirrors:
-            record = mirror["record"]
-            name = mirror_name(mirror["vm"], event_id_of(record))
+        pruned: list[str] = []
+        for name in self._listed():
             try:
-                old = self.files.age(name) > LONGEST_SECONDS
-                if not old and not may_be_pruned(record, self.host.now(), older_than):
+                mirror = self._read(name)
+            except (OSError, Unreadable):
+                continue
+            record = mirror["record"]
+            try:
+                old = self._is_old(mirror) or self.files.age(name) > LONGEST_SECONDS
+                if not old and not self._is_over(mirror, older_than):
                     continue
                 if not check_mode:
                     self.files.unlink(name)
@@ -175,6 +261,10 @@ class Mirrors:
                 continue
             pruned.append(event_id_of(record))
         return pruned
+
+
+def _text(value: t.Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _age(record: Record) -> tuple[str, int]:

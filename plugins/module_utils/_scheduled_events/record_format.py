@@ -13,9 +13,26 @@ import re
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.json_limits import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import (
+    ATTEMPTS,
+    FILE_BYTES,
+    METHODS,
+    RECORD_BYTES,
+    REVISION,
+    TEXT,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_decision import (
     WrongDecision,
     checked_decision,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_repair import (
+    repaired_event,
+    repaired_history,
+    repaired_lineage,
+    repaired_methods,
+    repaired_texts,
+    whole_within,
 )
 
 Record = t.Dict[str, t.Any]
@@ -43,10 +60,10 @@ EVENT_KEYS = (
     "resources",
     "duration_in_seconds",
 )
+STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
 # Internal: the writes that this revision builds on, newest last. See Records.write.
 LINEAGE = "lineage"
 LINEAGE_LENGTH = 32
-DEEPEST = 40
 
 PLAIN_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
@@ -135,10 +152,18 @@ def empty_record(event_id: str) -> Record:
 def encode(record: Record) -> bytes:
     """A record as the content of its file."""
     try:
-        text = json.dumps(record, indent=1, sort_keys=True, allow_nan=False)
+        content = _text_of(record)
+        if len(content) > FILE_BYTES:
+            content = _text_of(record, None, (",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordsError(f"The record of event {event_id_of(record)} cannot be stored as JSON: {error}")
-    return text.encode("ascii") + b"\n"
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored as JSON: {error}")
+    if len(content) > FILE_BYTES:
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} is larger than {FILE_BYTES} bytes and cannot be stored.")
+    return content
+
+
+def _text_of(record: Record, indent: int | None = 1, separators: tuple[str, str] | None = None) -> bytes:
+    return json.dumps(record, indent=indent, separators=separators, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
 
 
 def decode(content: bytes, name: str) -> Record:
@@ -149,50 +174,37 @@ def decode(content: bytes, name: str) -> Record:
         raise Unreadable("holds no record")
     if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
         raise Unreadable(f"has the format {shorten(data.get('format'))}, and this version of the collection knows {FORMAT}")
-    if data.get("revision") != place[1] or isinstance(data.get("revision"), (bool, float)):
+    if whole_within(data.get("revision"), 1, REVISION - 1) not in (None, place[1]):
         raise Unreadable("holds another revision than its name says")
     event = data.get("event")
     if not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
         raise Unreadable("names no event")
     if stem(event["event_id"]) != place[0]:
         raise Unreadable("belongs to another event than its name says")
-    return complete(data)
+    record = complete(data)
+    # What is no revision at all says nothing against the name, which no two files have.
+    record["revision"] = place[1]
+    record[LINEAGE] = repaired_lineage(data.get(LINEAGE), content)
+    # A small file cannot become too large by the way it is written.
+    if len(content) > RECORD_BYTES // 8 and len(_text_of(record, None, (",", ":"))) > RECORD_BYTES:
+        raise Unreadable(f"is larger than {RECORD_BYTES} bytes, which no record is")
+    return record
 
 
 def load(content: bytes) -> t.Any:
-    """A file's content as JSON, no deeper than any record."""
+    """A file's content as JSON, no deeper than any record. What comes back can always be written as JSON again."""
     try:
-        data = json.loads(content.decode("utf-8"), parse_constant=_refuse)
+        return load_bounded(content.decode("utf-8"), lambda text: None, halves=True)
+    except OverflowError:
+        raise Unreadable("is nested deeper than any record")
     except (ValueError, RecursionError):
         raise Unreadable("is not JSON, or was cut off")
-    if _depth_exceeds(data, DEEPEST):
-        raise Unreadable("is nested deeper than any record")
-    return data
-
-
-def _refuse(constant: str) -> t.Any:
-    raise ValueError(constant)
-
-
-def _depth_exceeds(data: t.Any, limit: int) -> bool:
-    level = [data]
-    for _depth in range(limit):
-        inner: list[t.Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                inner.extend(value.values())
-            elif isinstance(value, list):
-                inner.extend(value)
-        if not inner:
-            return False
-        level = inner
-    return True
 
 
 def complete(data: Record) -> Record:
-    """Add what is absent, refuse what has another type: whoever reads a record may rely on it."""
+    """Add what is absent, mend what can be mended (record_repair.py), refuse the rest: whoever reads a record may rely on it."""
     record = empty_record(data["event"]["event_id"])
-    event = dict(record["event"], **data["event"])
+    event = repaired_event(dict(record["event"], **data["event"]), EVENT_KEYS)
     record.update(data, event=event)
     if record["phase"] not in PHASES:
         raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
@@ -201,14 +213,20 @@ def complete(data: Record) -> Record:
             raise Unreadable(f"has no list of objects in {key}")
     if not all(isinstance(method.get("id"), str) for method in record["methods"]):
         raise Unreadable("has a method without an id")
+    record["methods"] = repaired_methods(record["methods"])
     if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
         raise Unreadable("has a history without phases and times")
+    record["history"] = repaired_history(record["history"])
     if not isinstance(record["told"], list) or not isinstance(event["resources"], list):
         raise Unreadable("has no list where one belongs")
+    record["told"] = [phase for phase in record["told"] if isinstance(phase, str) and len(phase) <= TEXT][:METHODS]
     if isinstance(record["attempts"], bool) or not isinstance(record["attempts"], int):
-        raise Unreadable("has no whole number in attempts")
-    if not isinstance(record["undone"], bool) or not isinstance(record.get(LINEAGE, []), list):
-        raise Unreadable("has another type where true or false, or a list, belongs")
+        # It only counts for people; retries are counted from the history.
+        record["attempts"] = 0
+    record["attempts"] = min(max(record["attempts"], 0), ATTEMPTS)
+    record["revision"] = whole_within(record["revision"], 0, REVISION) or 0
+    if not isinstance(record["undone"], bool):
+        raise Unreadable("has another type where true or false belongs")
     if record["rule"] is not None and not isinstance(record["rule"], dict):
         raise Unreadable("has a rule that is no object")
     _check_texts(record)
@@ -224,6 +242,7 @@ def _check_texts(record: Record) -> None:
     for key in TEXT_KEYS:
         if record[key] is not None and not isinstance(record[key], str):
             raise Unreadable(f"has no text in {key}")
+    repaired_texts(record, TEXT_KEYS, STAMPS)
 
 
 TEXT_KEYS = (

@@ -12,6 +12,7 @@ import uuid
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import RECORDS, REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     FOREIGN,
     UNREADABLE,
@@ -30,12 +31,16 @@ ATTEMPTS = 50
 
 
 class Found(t.NamedTuple):
-    """What the files of one event hold."""
+    """What the files of one event hold. The next revision is counted from ``highest``; ``unreadable`` has no place after it.
+
+    ``too_high`` is the name of the record's file where no next revision can be counted from its own.
+    """
 
     record: Record | None
     highest: int
     problems: list[str]
     unreadable: list[str]
+    too_high: str | None = None
 
 
 class Reading(t.NamedTuple):
@@ -53,8 +58,8 @@ class RecordsReader:
         self.files = files
         self.host = host
 
-    def read_all(self, vm_id: str | None = None, set_aside: bool = False) -> Reading:
-        """Every record that can be read, and in words whatever cannot."""
+    def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> Reading:
+        """Every record that can be read, and in words whatever cannot. No more than the limit, or all without one."""
         try:
             names = self.files.names()
         except FileNotFoundError:
@@ -62,7 +67,13 @@ class RecordsReader:
         except OSError as error:
             return Reading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
         records, problems, readable = [], _asides(self.files.where, names), True
-        for one in sorted({place[0] for place in map(split_name, names) if place}):
+        stems = sorted({place[0] for place in map(split_name, names) if place})
+        if limit is not None and len(stems) > limit:
+            readable = False
+            problems.append(
+                f"There are records of {len(stems)} events in {self.files.where}, and {limit} are read: look at what makes them, and remove what is over."
+            )
+        for one in stems[:limit]:
             found = self.find(one, names)
             problems.extend(found.problems)
             readable = readable and not (found.unreadable and found.record is None)
@@ -99,15 +110,19 @@ class RecordsReader:
         unreadable: list[str] = []
         highest = 0
         for revision in revisions_of(one, names):
-            highest = max(highest, revision)
+            # Above it no name would fit some day: what stands there counts, and the next revision is counted from below it.
+            highest = max(highest, revision if revision < REVISION else 0)
             name = revision_name(one, revision)
             try:
-                return Found(decode(self.files.read(name), name), highest, problems, unreadable)
+                record = decode(self.files.read(name), name)
+                if revision >= REVISION:
+                    return Found(record, _below(one, names), problems, unreadable, name)
+                return Found(record, highest, problems, unreadable)
             except FileNotFoundError:
                 raise
             except (OSError, Unreadable) as error:
                 unreadable.append(name)
-                problems.append(f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_why(error)}. Repair or remove it.")
+                problems.append(f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_why(error)}. {ADVICE_UNREADABLE}")
         return Found(None, highest, problems, unreadable)
 
     def _find_for_writing(self, event_id: str) -> Found:
@@ -146,6 +161,10 @@ class RecordsReader:
         return False
 
 
+ADVICE_UNREADABLE = (
+    "Repair or remove it. Before you remove it, see by hand that what it may have changed on this VM (its services, the file that a health check asks for, "
+    "its place in a load balancer) is as it should be: nothing else knows of it any more."
+)
 ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then look at what its methods changed, put it back by hand, and remove the file."
 
 
@@ -168,6 +187,11 @@ def _why(error: Exception) -> str:
 
 def _begin(record: Record) -> tuple[str, str]:
     return (record["history"][0]["at"] if record["history"] else "", event_id_of(record))
+
+
+def _below(one: str, names: t.Iterable[str]) -> int:
+    """The highest revision that has others above it."""
+    return next((revision for revision in revisions_of(one, names) if revision < REVISION), 0)
 
 
 def revisions_of(one: str, names: t.Iterable[str]) -> list[int]:

@@ -11,6 +11,11 @@ import copy
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import (
+    HISTORY_FIRST,
+    HISTORY_LAST,
+    METHODS,
+)
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_decision import (
     WrongDecision,
     checked_decision,
@@ -18,20 +23,20 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     EVENT_KEYS,
     PHASES,
+    STAMPS,
     TEXT_KEYS,
     Record,
     RecordsError,
     empty_record,
     shorten,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_repair import (
+    METHOD_KEYS,
+    METHOD_STATES,
+)
 
-STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
-METHOD_KEYS = ("id", "method", "options", "before", "state", "boot_id", "at", "error", "outside")
-METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
 OUTCOMES = ("completed", "cancelled", "unknown")
-# A record held for a week is looked at every few minutes; its file stays small all the same.
-HISTORY_BEGIN, HISTORY_END = 20, 180
 # An event that was held, and of which nobody has said that it is gone, is kept longer than any notice Azure gives.
 LONGEST_NOTICE = 8 * 86400
 
@@ -105,8 +110,9 @@ def _enter(record: Record, phase: str, now: str, again: bool) -> None:
         return
     record["phase"] = phase
     record["history"].append({"phase": phase, "at": now})
-    if len(record["history"]) > HISTORY_BEGIN + HISTORY_END:
-        record["history"] = record["history"][:HISTORY_BEGIN] + record["history"][-HISTORY_END:]
+    # A record held for a week is looked at every few minutes; its file stays small all the same.
+    if len(record["history"]) > HISTORY_FIRST + HISTORY_LAST:
+        record["history"] = record["history"][:HISTORY_FIRST] + record["history"][-HISTORY_LAST:]
 
 
 def _whole(value: t.Any, key: str) -> int:
@@ -198,6 +204,8 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
     """Merge one method in; True when its state became another than undone."""
     present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
     if present is None:
+        if len(record["methods"]) >= METHODS:
+            raise RecordsError(f"The record of event {shorten(record['event']['event_id'])} has {METHODS} methods already, which is the most.")
         present = dict.fromkeys(METHOD_KEYS)
         present.update(id=given["id"], state=None)
         record["methods"].append(present)

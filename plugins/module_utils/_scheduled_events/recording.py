@@ -20,9 +20,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.mirrors import (
     Mirrors,
-    checked_record,
+    checked_restore,
     mirror_argument,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     Record,
     RecordsError,
@@ -34,6 +35,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Records,
     Written,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.tombstones import Tombstones
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import (
     change_marks,
     upgrade_argument,
@@ -95,14 +97,16 @@ def change_records(
     if options["state"] == "marked":
         return change_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
-        pruned = records.prune(options["older_than"], check_mode) + Mirrors(files, host).prune(options["older_than"], check_mode)
+        older_than, tombstones = options["older_than"], Tombstones(files, host)
+        pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + Mirrors(files, host).prune(older_than, check_mode)
+        tombstones.prune(check_mode)
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
         return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
     event_id = options["event_id"]
     if not event_id.strip():
         raise RecordsError("event_id is empty.")
     if options["state"] == "absent":
-        written = records.remove(event_id, options["expected_revision"], check_mode)
+        written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
     else:
         written = _write(records, UnderClaim(claims, options.get("claim"), event_id), options, check_mode)
     if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
@@ -129,7 +133,7 @@ def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], 
 
 def _mirror(mirrors: Mirrors, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
-    written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode)
+    written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
     name = "mirror of {}".format(given["vm"])
     return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
 
@@ -143,7 +147,7 @@ def _step(options: t.Mapping[str, t.Any]) -> Step:
         boot_id=options.get("boot_id"),
         vm_id=options.get("vm_id"),
         vm_name=options.get("vm_name"),
-        restore=checked_record(options["restore"]) if options.get("restore") else {},
+        restore=checked_restore(options["restore"]) if options.get("restore") else {},
     )
 
 
@@ -166,6 +170,4 @@ def log_line(event_id: str, record: Record | None) -> str:
         words = [event_id, "record removed"]
     else:
         words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
-    line = "maintenance.azure: event " + " ".join(str(word) for word in words)
-    printable = "".join(letter if letter.isprintable() else " " for letter in line)
-    return printable[:LONGEST_LINE].rstrip()
+    return printable("maintenance.azure: event " + " ".join(printable(word, LONGEST_LINE // 3) for word in words), LONGEST_LINE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import typing as t
 import uuid
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     LINEAGE,
     LINEAGE_LENGTH,
@@ -27,6 +28,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     file_name,
     public,
     revision_name,
+    shorten,
+    split_name,
     stem,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_reading import (
@@ -54,6 +57,19 @@ class Written(t.NamedTuple):
     changed: bool
 
 
+def _as_read(record: Record) -> Record:
+    """The record as its file will give it back. Raise RecordsError where the file could not be read again."""
+    try:
+        return decode(encode(record), file_name(event_id_of(record), record["revision"]))
+    except Unreadable as error:
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored: it {error}.")
+
+
+def _is_too_high(name: str) -> bool:
+    place = split_name(name)
+    return place is not None and place[1] >= REVISION
+
+
 class Records(RecordsReader):
     """All records of one VM, for those who write them."""
 
@@ -76,18 +92,38 @@ class Records(RecordsReader):
                 allowed()
             if found.record is not None and is_foreign(found.record, step.vm_id):
                 found = self._without_foreign(event_id, found, check_mode)
+            if found.too_high and not check_mode:
+                self._bring_down(event_id, found)
+                continue
             before = found.record
             self._expect(event_id, before, expected_revision)
             after = take_step(before, event_id, step, self.host.now())
             if before is not None and after == before:
                 return Written(public(before), public(before), False)
             # A restored record goes on counting where its copy stopped: later copies must count as newer.
-            after["revision"] = max(found.highest, after["revision"] or 0) + 1
+            present = after["revision"] or 0
+            after["revision"] = max(found.highest, present if present < REVISION else 0) + 1
             after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
-            encode(after)  # what cannot be stored is refused in check mode too
+            after = _as_read(after)  # what cannot be stored is refused in check mode too
             if check_mode or self._publish(after, found.unreadable):
                 return Written(public(before) if before else None, public(after), True)
         raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
+
+    def _bring_down(self, event_id: str, found: Found) -> None:
+        """Give a record whose number is too high to count from the next number that is free. Whoever does the same gives it another."""
+        high, low = t.cast(str, found.too_high), file_name(event_id, found.highest + 1)
+        if found.highest + 1 >= REVISION:
+            # There is no number between the two, and what is replaced need not be kept.
+            self._remove(file_name(event_id, found.highest))
+            return
+        try:
+            self.files.link(high, low)
+        except (FileExistsError, FileNotFoundError):
+            return  # another process was faster: look again
+        except OSError as error:
+            raise RecordsError(f"The record of event {event_id} in {self.files.where} has too high a number, and cannot be given another: {error}.")
+        if not self._set_aside(high, UNREADABLE):
+            raise RecordsError(f"The file {high} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
 
     def _without_foreign(self, event_id: str, found: Found, check_mode: bool) -> Found:
         if check_mode:
@@ -143,7 +179,8 @@ class Records(RecordsReader):
         """
         one, mine = stem(event_id_of(record)), record["revision"]
         names = self._list()
-        revisions = revisions_of(one, names)
+        # One that is too high to count from has been built on; it is set aside next.
+        revisions = [revision for revision in revisions_of(one, names) if revision < REVISION or revision == mine]
         if not revisions or revisions[0] < mine:
             return False
         for revision in revisions:
@@ -161,7 +198,8 @@ class Records(RecordsReader):
     def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:
         """Remove what the new revision replaces. What fails here is done by the next write."""
         for name in unreadable:
-            self._set_aside(name, UNREADABLE)
+            if not self._set_aside(name, UNREADABLE) and _is_too_high(name):
+                raise RecordsError(f"The file {name} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
         try:
             names = self._list()
         except OSError:
@@ -188,13 +226,15 @@ class Records(RecordsReader):
         except OSError:
             return  # gone already, or removed by the next write
 
-    def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False) -> Written:
-        """Remove the record of one event."""
+    def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False, bury: t.Callable[[Record], None] | None = None) -> Written:
+        """Remove the record of one event; ``bury`` is told before."""
         found = self._find_for_writing(event_id)
         self._expect(event_id, found.record, expected_revision)
         if found.record is None:
             return Written(None, None, False)
         if not check_mode:
+            if bury is not None:
+                bury(found.record)
             self._unlink_revisions(stem(event_id), found.record["revision"])
         return Written(public(found.record), None, True)
 
@@ -210,17 +250,17 @@ class Records(RecordsReader):
         except OSError as error:
             raise RecordsError(f"The record {one} in {self.files.where} cannot be removed: {error}.")
 
-    def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
-        """Remove the records that are over; the ids of their events."""
+    def prune(self, older_than: float, check_mode: bool = False, bury: t.Callable[[Record], bool] | None = None) -> list[str]:
+        """Remove the records that are over; the ids of their events. One that ``bury`` says no to stays until the next time."""
         try:
             self._list()
         except OSError as error:
             raise RecordsError(f"The records in {self.files.where} cannot be read: {error}.")
         # One file that cannot be read does not keep the others from going.
-        reading = self.read_all()
+        reading = self.read_all(limit=None)
         now, pruned = self.host.now(), []
         for record in reading.records:
-            if may_be_pruned(record, now, older_than):
+            if may_be_pruned(record, now, older_than) and (check_mode or bury is None or bury(record)):
                 pruned.append(event_id_of(record))
                 if not check_mode:
                     self._unlink_revisions(stem(event_id_of(record)), record["revision"])

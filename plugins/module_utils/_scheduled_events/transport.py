@@ -17,10 +17,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     ScheduledEventsError,
     seconds_in_words,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import ANSWER_BYTES
 
 AZURE_HOST = "169.254.169.254"
-# A real answer has a few kilobytes.
-MAX_ANSWER_BYTES = 1024 * 1024
+MAX_ANSWER_BYTES = ANSWER_BYTES
 HEADERS = {"Metadata": "true", "Accept": "application/json", "User-Agent": "maintenance.azure"}
 JSON_HEADERS = {"Content-Type": "application/json"}
 

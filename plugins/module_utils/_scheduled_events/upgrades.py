@@ -19,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import MARKS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import (
     RecordsError,
     Unreadable,
@@ -32,6 +33,7 @@ FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
 # Begun: its tasks may be under way. Upgraded: they are done, and it is not yet back. Left: they failed, and it stays as it is by choice.
 STATES = ("begun", "upgraded", "left", "done")
 LONGEST_NAME = 100
+LONGEST_TEXT = 1000
 KEYS = ("name", "state", "at", "begun_at", "run", "who")
 
 Mark = t.Dict[str, t.Any]
@@ -73,7 +75,9 @@ class Marks:
             names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
         except OSError:
             return MarksReading([], [])  # none yet, or the records say so
-        for name in names:
+        if len(names) > MARKS:
+            problems.append(f"There are {len(names)} marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over.")
+        for name in names[:MARKS]:
             try:
                 marks.append(self._read(name))
             except FileNotFoundError:
@@ -88,6 +92,10 @@ class Marks:
             raise Unreadable("holds no mark that this version of the collection knows")
         if mark_name(data["name"]) != name:
             raise Unreadable("belongs to another upgrade than its name says")
+        if not all(data.get(key) is None or isinstance(data.get(key), str) for key in (*KEYS, "vm_id")):
+            raise Unreadable("has no text where one belongs")
+        if len(data["name"]) > LONGEST_NAME or any(len(str(data.get(key))) > LONGEST_TEXT for key in (*KEYS, "vm_id")):
+            raise Unreadable("has a longer text than any mark")
         owner = str(data.get("vm_id") or "").lower()
         if owner and self.vm_id and owner != self.vm_id:
             raise Unreadable(f"belongs to VM {owner}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
+
 if t.TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import Places
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files
@@ -43,7 +45,8 @@ class Failed(Exception):
 
     def __init__(self, msg: str, **result: t.Any) -> None:
         super().__init__(msg)
-        self.result: Result = dict(result, msg=msg)
+        # What comes back from an endpoint, a disk or a balancer may stand in it.
+        self.result: Result = dict(result, msg=printable(msg, LONGEST_LINE))
 
 
 Work = t.Callable[[t.Mapping[str, t.Any], Way], Result]

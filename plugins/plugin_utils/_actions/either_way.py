@@ -13,11 +13,11 @@ import typing as t
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
-from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way, Work
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
@@ -30,7 +30,7 @@ PROGRESS_SECONDS = 30.0
 Arguments = t.Callable[[], dict[str, dict[str, t.Any]]]
 
 
-class EitherWay(NormalAction):
+class EitherWay(CheckedAction):
     """An action whose work is a function. Each run makes its own objects: an action may be used for a whole loop."""
 
     work: Work
@@ -43,14 +43,10 @@ class EitherWay(NormalAction):
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         if not getattr(self._connection._shell, "_IS_WINDOWS", False):
-            return self.run_on_vm(task_vars or {})
+            return super().run(tmp, task_vars)
         result: dict[str, t.Any] = ActionBase.run(self, tmp, task_vars)
-        result.update(self.run_from_here(task_vars or {}))
+        result.update(self.finished(self.run_from_here(task_vars or {}), task_vars or {}))
         return result
-
-    def run_on_vm(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
-        """As core would without this action."""
-        return t.cast("dict[str, t.Any]", super().run(None, task_vars))
 
     def run_from_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         warnings: list[str] = []

@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing import differences, superfluous
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide, hide_difference
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
 
 SINGULAR = {kind.endpoint: kind.words for kind in KINDS}
 
 
 def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
-    """changes: one for each object of ours, in the order in which they are done. wrong: why none of it may be."""
+    """changes: one for each object of ours, in the order in which they are done. wrong: why none of it may be. Secrets are in none of it."""
+    objects = [hide(one) for one in objects]
     pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
     changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]
     wrong = [] if state == "absent" else [words for one, item in zip(objects, found, strict=True) for words in _missing(one, item)]
@@ -64,7 +66,7 @@ def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> d
     wanted = dict(one["arguments"])
     if one["kind"] == "execution_environment":
         wanted.setdefault("pull", "missing")
-    differing = differences(str(one["kind"]), wanted, item)
+    differing = [hide_difference(each) for each in differences(str(one["kind"]), wanted, item)]
     change = _change(one, "change" if differing else "same", differing=differing)
     if "workflow_nodes" in wanted and superfluous(wanted["workflow_nodes"], item):
         change["arguments"]["destroy_current_nodes"] = True

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import ENCRYPTED
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME
 
 # Options that say how, and not what.
@@ -17,7 +18,6 @@ MEANS = ("state", "new_name", "copy_from", "wait", "update_project", "interval",
 TEXTS = ("extra_vars", "variables", "source_vars")
 # Relations that the module looks for and AWX does not keep under this name.
 SOUGHT = {"schedule": ("organization",), "inventory_source": ("organization",)}
-HIDDEN = "$encrypted$"
 KEYS = ("variable", "identifier")
 
 
@@ -128,7 +128,7 @@ def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
         if not found and list(before_by) != list(after_by):
             return [{"what": f"{what} (order)", "before": list(before_by), "after": list(after_by)}]
         return found
-    if before in (HIDDEN, after):
+    if before in (ENCRYPTED, after):
         return []
     return [{"what": what, "before": before, "after": after}]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys, workflows
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, surveys, workflows
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK, STARTED, AwxError, Kind
 
 SECRETS = ("password", "token", "account_token", "service_key", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "grafana_key")
@@ -56,7 +56,8 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     given = data.get(kind.variable) or []
     given = [given] if isinstance(given, Mapping) else given
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(entry, Mapping) for entry in given):
-        raise AwxError(f"{kind.variable} must be a list of mappings, not {given!r}")
+        # Without the value, which may be a secret.
+        raise AwxError(f"{kind.variable} must be a list of mappings, not {_form(given)}")
     if kind.name == "organization" and len(given) != 1:
         raise AwxError("awx_organization must be one mapping with a name: everything else belongs to it")
     shared = data.get("awx_job_template_defaults") or {} if kind.name == "job_template" else {}
@@ -64,9 +65,9 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
     if kind.name == "job_template":
         notified.pop("notification_templates_approvals", None)
     entries = [{**notified, **shared, **entry} for entry in given]
-    for entry in entries:
+    for number, entry in enumerate(entries, 1):
         if not str(entry.get("name") or "").strip():
-            raise AwxError(f"{kind.variable} has an entry without a name: {entry!r}")
+            raise AwxError(f"{kind.variable} has an entry without a name: number {number}, with {', '.join(sorted(map(str, entry))) or 'nothing'}")
     found = [(str(entry["name"]), str(entry.get("inventory"))) for entry in entries]
     twice = sorted({name for name, place in found if found.count((name, place)) > 1})
     if twice and kind.name != "schedule":
@@ -123,8 +124,26 @@ def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], 
         )
 
 
+def _form(given: Any) -> str:
+    """What something is, without what is in it."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return f"a list with {', '.join(sorted({type(entry).__name__ for entry in given if not isinstance(entry, Mapping)}))} in it"
+    return f"of type {type(given).__name__}"
+
+
+def _project(arguments: dict[str, Any], entry: Mapping[str, Any], *_other: Any) -> None:
+    if entry.get("made", True) and hiding.LOGIN.match(str(arguments.get("scm_url") or "")):
+        raise AwxError(
+            f"the project {arguments['name']} has a login in its scm_url: put it into a credential of type Source Control, "
+            "and name that as the project's credential (awx_project_credential)"
+        )
+
+
 def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
-    secrets = sorted(key for key, value in (arguments.get("notification_configuration") or {}).items() if key in SECRETS and value)
+    configuration = arguments.get("notification_configuration") or {}
+    if not isinstance(configuration, Mapping):
+        raise AwxError(f"the notification_configuration of notification template {arguments['name']} must be a mapping, not {_form(configuration)}")
+    secrets = sorted(key for key, value in configuration.items() if key in SECRETS and value)
     if secrets:
         raise AwxError(
             f"the notification template {arguments['name']} has a secret in it ({', '.join(secrets)}): make it in AWX by hand, "
@@ -148,6 +167,11 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
 def _job_template(
     arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
+    if arguments.get("host_config_key") and entry.get("made", True):
+        raise AwxError(
+            f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "
+            "what this data set does not say, it leaves as it is"
+        )
     arguments["extra_vars"] = {name: _number(value) for name, value in (arguments.get("extra_vars") or {}).items()}
     asked = entry.get("survey")
     if not asked:
@@ -178,6 +202,7 @@ def _schedule(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names,
 
 ADDED = {
     "execution_environment": _execution_environment,
+    "project": _project,
     "notification_template": _notification_template,
     "inventory": _inventory,
     "inventory_source": _inventory_source,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide_found
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, ENDPOINTS, NOTIFIED, AwxError
 
 Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
@@ -42,8 +43,8 @@ USERS = {
 
 
 def read(objects: Sequence[Mapping[str, Any]], ask: Ask, with_users: bool) -> list[dict[str, Any]]:
-    """For each object what AWX has of it, in the same order; empty where it has none. with_users: for a removal."""
-    return [_read_one(one, ask, with_users) for one in objects]
+    """For each object what AWX has of it, in the same order; empty where it has none. Secrets are hidden. with_users: for a removal."""
+    return [hide_found(one, _read_one(one, ask, with_users)) for one in objects]
 
 
 def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, Any]:

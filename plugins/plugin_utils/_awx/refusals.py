@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import redact
 
 # The module that builds workflows says that it changed how nodes are given in this version; older ones were not looked at.
 OLDEST = (21, 11, 0)
@@ -52,11 +54,17 @@ def explain(words: Any, what: str = "") -> str:
     """Their words and ours. what: for which object."""
     text = " ".join(str(words).split())
     advice = next((advice for pattern, advice in ADVICE if re.search(pattern, text, re.IGNORECASE)), "")
-    return f"{what + ': ' if what else ''}{text}{' - ' + advice if advice else ''}"
+    # The words may be ours already, of a task that told them on.
+    added = f" - {advice}" if advice and advice not in text else ""
+    return f"{what + ': ' if what else ''}{text}{added}"
 
 
-def failed(result: Any) -> str:
-    """The same for the result of a failed task, which may have been a loop over objects."""
+def failed(result: Any, hidden: Sequence[str] = ()) -> str:
+    """The same for the result of a failed task, which may have been a loop over objects. hidden: secrets that the words may repeat."""
+    return redact(_failed(result), hidden)
+
+
+def _failed(result: Any) -> str:
     inner = result if isinstance(result, Mapping) else {}
     for item in inner.get("results") or []:
         if isinstance(item, Mapping) and item.get("failed"):

@@ -42,7 +42,7 @@ def steps(cases: Iterable[Case], approvers: dict[str, list[Host]], settings: Set
     """The requests for what is ready, claimed, and noted on all its VMs."""
     posts: dict[tuple[str, bool], list[Case]] = {}
     for case in cases:
-        if case.key not in approvers or not all(part.may_act for part in case.parts if part.ok and not part.over):
+        if case.key not in approvers or not all(part.may_act for part in case.hit if part.ok and not part.over):
             continue
         if settings.run.id and not _noted(case):
             continue
@@ -55,7 +55,7 @@ def steps(cases: Iterable[Case], approvers: dict[str, list[Host]], settings: Set
 
 def _noted(case: Case) -> bool:
     """Whether all VMs of the event carry the note that it is about to be approved; where it is missing it is written now."""
-    parts = [part for part in case.parts if part.ok and not part.over]
+    parts = [part for part in case.hit if part.ok and not part.over]
     for part in parts:
         part.intends = part.record is None or part.record.approving_at is None
     return not any(part.intends for part in parts)
@@ -63,7 +63,8 @@ def _noted(case: Case) -> bool:
 
 def _all_drained(case: Case, settings: Settings) -> bool:
     """Rule 1: every managed VM in Resources has drained for it and still is."""
-    parts = [part for part in case.hit if not gates.counts_as_drained(case, part)]
+    # A VM whose own decision needs no drain, of an event that others drain for, has nothing to wait for.
+    parts = [part for part in case.hit if part.decision.drain and not gates.counts_as_drained(case, part)]
     waiting = [part.host.name for part in parts if not drained_now(part)]
     if waiting:
         case.waits_for = f"waits for {', '.join(waiting)} to drain"
@@ -81,7 +82,7 @@ def _can(case: Case, host: Host, again: bool) -> bool:
 
 
 def _approvers(case: Case, *, again: bool) -> list[Host]:
-    """The first in Resources that can; a member of the group that lists it where none can. Terminate: each its own."""
+    """The first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
     hit = [part.host for part in case.hit if _can(case, part.host, again)]
     if case.event.event_type == "Terminate":
         return hit

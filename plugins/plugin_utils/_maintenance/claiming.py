@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import due
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Claim, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
@@ -35,6 +36,8 @@ class Board:
     own: dict[str, dict[str, Claim]] = field(default_factory=dict)
     kept: set[tuple[str, str]] = field(default_factory=set)
     """Own claims that something needs: host and digest."""
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    """What is claimed in this plan: host and digest."""
     steps: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -80,8 +83,14 @@ def pause(settings: Settings, now: float) -> float:
 
 
 def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> None:
-    """Draining, putting a failed drain back, and approving need all VMs of the event that can be read."""
-    live = [part for part in case.parts if part.ok and not part.over]
+    """Draining and approving need all VMs of the event that can be read; what cannot wait for them needs its own VM."""
+    every = [part for part in case.parts if part.ok and not part.over]
+    # Whom the event does not name any more has only itself to look after. And where the VMs' documents contradict each other, it is
+    # not approved in any case, and whom it names nobody knows: each VM goes by its own document, under its own claim.
+    live = [part for part in every if part.named and not case.divided]
+    for part in every:
+        if (not part.named or case.divided) and part.intent in LIVE_ACTS:
+            _one_vm(board, case, part)
     acting = [part for part in live if part.intent in LIVE_ACTS]
     approvers = approving.get(case.key)
     if not acting and approvers is None:
@@ -89,14 +98,28 @@ def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> 
     wanted = {part.host.name: part.host for part in live}
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
-    if other is None:
-        for part in live:
-            part.may_act = part.may_act and claimed(board, case.event.event_id, wanted.values(), add=part is live[0])
-        return
-    case.claimed = other
-    approving.pop(case.key, None)
+    complete = other is None and claimed(board, case.event.event_id, wanted.values(), add=True)
+    if other is not None:
+        case.claimed = other
+        approving.pop(case.key, None)
+    for part in live:
+        part.may_act = part.may_act and complete
     for part in acting:
-        _give_way(board, part, other)
+        if complete:
+            continue
+        if _is_urgent(part, board.settings):
+            _one_vm(board, case, part)
+        elif other is not None:
+            _give_way(board, part, other)
+
+
+def _is_urgent(part: Part, settings: Settings) -> bool:
+    """Whether it is done under a claim on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
+
+    Else a VM that cannot be claimed, or that says it is claimed for ever, would leave the others undrained when Azure takes them,
+    or out of service.
+    """
+    return part.intent == "undo" or (not part.presumed and due.must_drain(part, settings))
 
 
 def _one_vm(board: Board, case: Case, part: Part) -> None:
@@ -105,7 +128,7 @@ def _one_vm(board: Board, case: Case, part: Part) -> None:
     if other is None:
         part.may_act = claimed(board, case.event.event_id, [part.host], add=True)
     else:
-        case.claimed = other
+        case.claimed = other if part.named else case.claimed
         _give_way(board, part, other)
 
 
@@ -137,7 +160,8 @@ def claimed(board: Board, event_id: str, hosts: Iterable[Host], *, add: bool) ->
         if digest in board.own.get(host.name, {}) and key in host.acknowledged and not expired:
             continue
         complete = False
-        if add:
+        if add and (host.name, digest) not in board.asked:
+            board.asked.add((host.name, digest))
             board.steps.append(_claim_step(board, event_id, host, expired))
     return complete
 

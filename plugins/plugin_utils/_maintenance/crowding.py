@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,13 @@ def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
     return [name for name in names if group in rooms.of[name]]
 
 
-def unusable(rooms: Rooms, group: Group) -> str | None:
-    """Why a group takes out nobody, whoever asks: nobody knows how many of it are out."""
+def dispute(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+    """Who, at work on one of these VMs, declares other members for the group. A lease says nothing about VMs that it does not stand on."""
+    return next((who for name, who in rooms.disputed.get(group, {}).items() if name in names), None)
+
+
+def unusable(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+    """Why a group lets none of these VMs out: nobody knows how many of it are out."""
     if group in rooms.short:
         missing = [member for member in group.members if member in rooms.missing]
         if not missing:
@@ -44,13 +49,12 @@ def unusable(rooms: Rooms, group: Group) -> str | None:
             f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
             " knows how many are out; run it for all members"
         )
-    if group in rooms.disputed:
-        return f"capacity group {group.name!r} is held: {rooms.disputed[group]} declares other members for it; give all runs the same list"
-    return None
+    other = dispute(rooms, group, names)
+    return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
 
 
 def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
-    held = unusable(rooms, group)
+    held = unusable(rooms, group, names)
     if held is not None:
         return held
     own = members(rooms, names, group)

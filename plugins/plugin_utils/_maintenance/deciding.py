@@ -3,40 +3,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What people said about events (playbook decide.yml), and what that means for the plan.
 
-A word is about an event (approve, hold, let_it_come) or about a VM (retire_vm). Of each the newest one counts, from whatever
-record it comes, and a release ends both. A newer word ends the older ones for good, also when its own time is over.
+An override stands in the records of the event's VMs, and a VM may write there what it likes. So what only keeps things from
+happening (hold, let_it_come) counts from any VM of the event, and what makes them happen (approve, and a release, which ends
+the others) counts when every VM of the event that can be read carries it. On each VM the newest one counts; it ends the older
+ones for good, also when its own time is over. Nothing counts that comes from the future.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Identity, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Identity, Record, Word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import Decision
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import CLOCK_TOLERANCE
 
 if TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
     from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.seen import Seen
 
-# What is said at the same moment on different VMs: the first of these counts.
+# What is said at the same moment on one VM: the first of these counts.
 STRICTEST = ("hold", "let_it_come", "release", "approve")
-
-
-@dataclass(slots=True)
-class Said:
-    """All that holds now."""
-
-    events: dict[str, Word] = field(default_factory=dict)
-    """By the event's id in lower case."""
-    retired: dict[str, Word] = field(default_factory=dict)
-    """By the VM's name in lower case."""
-    speaking: set[str] = field(default_factory=set)
-    """Events (lower case) for which any word holds."""
-    scopes: dict[str, Identity] = field(default_factory=dict)
-    """Where the VM that carries the word about a retired one is."""
+HOLDING = ("hold", "let_it_come")
 
 
 # --- Reading -------------------------------------------------------------------------------------------------------------
@@ -53,7 +43,7 @@ def read_words(value: Any) -> tuple[Word, ...]:
 def _word(value: Any) -> Word:
     given = plain.mapping(value)
     action, at, until = plain.text(given.get("action")), instants.parse(given.get("at")), instants.parse(given.get("until"))
-    known = action == "release" or (until is not None and (action in STRICTEST or plain.text(given.get("vm")) is not None))
+    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain.text(given.get("vm")) is not None)))
     who = plain.text(given.get("who")) or "somebody"
     if at is None or not known or action is None:
         # Said by a newer version perhaps. Going on as if nobody had said anything would be worse than to wait for a person.
@@ -61,74 +51,136 @@ def _word(value: Any) -> Word:
     return Word(action, who, plain.text(given.get("why")), at, until, plain.text(given.get("vm")))
 
 
-def collect(hosts: Iterable[Host], now: float) -> Said:
-    """What holds now, by this machine's clock."""
-    found: dict[str, list[Word]] = defaultdict(list)
-    scopes: dict[str, Identity] = {}
-    for host in hosts:
-        look = host.look or host.last_look
-        for key, record in look.records.items() if look else ():
-            if record.said and look:
-                found[key].extend(record.said)
-                scopes.update((word.vm.lower(), look.identity) for word in record.said if word.vm)
-    said = Said(scopes=scopes)
-    for key, words in found.items():
-        newest = about_event(words)
-        if newest and newest.action != "release" and newest.holds(now):
-            said.events[key] = newest
-            said.speaking.add(key)
-        for word in about_vms(words):
-            name = (word.vm or "").lower()
-            if not word.holds(now):
-                continue
-            said.speaking.add(key)
-            if name not in said.retired or (said.retired[name].until or 0.0) < (word.until or 0.0):
-                said.retired[name] = word
-    return said
-
-
-def about_event(words: Iterable[Word]) -> Word | None:
+def about_event(words: Iterable[Word], now: float) -> Word | None:
     """The one word about the event that counts, or counted until its time was over."""
-    found = [word for word in words if word.action != "retire_vm"]
+    found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
     return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
 
 
-def about_vms(words: Iterable[Word]) -> list[Word]:
-    """For each VM the last word that retired it, unless a release came later."""
-    words = list(words)
-    released = max((word.at for word in words if word.action == "release"), default=float("-inf"))
-    newest: dict[str, Word] = {}
-    for word in sorted(words, key=lambda one: one.at):
-        if word.action == "retire_vm" and word.vm and word.at > released:
-            newest[word.vm.lower()] = word
-    return list(newest.values())
+def is_ahead(word: Word, now: float) -> bool:
+    """Whether it was said in the future, by a clock that is wrong or by somebody who wants to be right for ever."""
+    return not word.unreadable and word.at > now + CLOCK_TOLERANCE
+
+
+def speaking(hosts: Iterable[Host], now: float) -> set[str]:
+    """The events (lower case) about which anything that holds stands in any record."""
+    looks = [look for host in hosts if (look := host.look or host.last_look)]
+    return {
+        key
+        for look in looks
+        for key, record in look.records.items()
+        if any(word.action != "release" and word.holds(now) and not is_ahead(word, now) for word in record.said)
+    }
+
+
+# --- Which counts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What counts for one event."""
+
+    word: Word | None = None
+    """For the event as a whole."""
+    own: Mapping[str, Word] = field(default_factory=dict)
+    """By host: a hold or a let_it_come that stands on that VM itself."""
+    remarks: tuple[str, ...] = ()
+    """What does not count, and why."""
+
+    def of(self, part: Part) -> Word | None:
+        """What counts for one VM. That it may come undrained is for each VM to carry itself: for the others it is a hold."""
+        if self.word is not None and self.word.action not in HOLDING:
+            return self.word
+        own = self.own.get(part.host.name)
+        return own or (replace(self.word, action="hold") if self.word else None)
+
+
+def override(parts: Sequence[Part], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> Override:
+    """Find what counts for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
+
+    Where its VMs contradict each other (C(divided)) nobody knows which they are, and it is not approved in any case: then each
+    VM has its own override only.
+    """
+    said: dict[str, Word] = {}
+    released: list[str] = []
+    remarks = [f"{host.name}: {words}" for host in strangers for words in _stranger(_record_of(host, key), now)]
+    for part in parts:
+        words = part.record.said if part.record else ()
+        remarks += [f"{part.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
+        newest = about_event(words, now)
+        if part.named and newest is not None and newest.action == "release":
+            released.append(f"{part.host.name}: {newest.words}")
+        if part.named and newest is not None and newest.action != "release" and newest.holds(now):
+            said[part.host.name] = newest
+    if _is_over(parts):
+        # To say it again would change nothing any more.
+        remarks, released = [], []
+    holding = {name: word for name, word in said.items() if word.action in HOLDING}
+    if divided:
+        return Override(None, holding, tuple(remarks))
+    if holding:
+        remarks += [f"{words}; it does not count, because {', '.join(holding)} has it not: say it again" for words in released[:1]]
+        first = min(holding.values(), key=lambda word: (STRICTEST.index(word.action), -word.at))
+        return Override(first, holding, tuple(remarks))
+    readable = [part.host.name for part in parts if part.named and part.ok]
+    silent = [name for name in readable if name not in said]
+    if said and readable and not silent:
+        return Override(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
+    if not _is_over(parts):
+        remarks += [f"{name}: {word.words}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
+    return Override(remarks=tuple(remarks))
+
+
+def _is_over(parts: Iterable[Part]) -> bool:
+    """Whether the event is over for all of its VMs that can be read, and any can."""
+    readable = [part for part in parts if part.named and part.ok]
+    return bool(readable) and all(part.over for part in readable)
+
+
+def _record_of(host: Host, key: str) -> Record | None:
+    look = host.look or host.last_look
+    return look.records.get(key) if look else None
+
+
+def _stranger(record: Record | None, now: float) -> list[str]:
+    live = [word for word in (record.said if record else ()) if word.action != "release" and word.holds(now)]
+    return [f"{word.words}; it does not count, because the event does not name this VM" for word in live[:1]]
 
 
 # --- Meaning -------------------------------------------------------------------------------------------------------------
 
 
-def retire(hosts: Iterable[Host], said: Said) -> list[Host]:
-    """Retired VMs are not read, whatever they answer. One that is no host of this play is known by its name all the same."""
-    if not said.retired:
+def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
+    """Take the VMs that the controller's C(respond_retired) names as gone, whatever they answer.
+
+    A name is that of the inventory, else the one that Azure uses. One that is no host of this play is known by it all the same.
+    """
+    if not names:
         return list(hosts)
-    found: list[Host] = []
+    found = []
+    wanted = {name.strip().lower(): name.strip() for name in names}
     known = set()
     for host in hosts:
-        if host.name.lower() in said.retired:
-            known.add(host.name.lower())
+        same = {host.name.lower(), host.identity.name} & wanted.keys()
+        if same:
+            known |= same
             host = replace(host, state="retired", error=None, look=None, last_look=None, reached_before=False)
         found.append(host)
-    for name, word in said.retired.items():
-        if name not in known:
-            scope = said.scopes.get(name, Identity())
-            identity = Identity(name=name, group=scope.group, subscription=scope.subscription)
-            found.append(Host(word.vm or name, len(found), "retired", None, None, (), identity))
+    for key, name in wanted.items():
+        if key not in known:
+            found.append(Host(name, len(found), "retired", None, None, (), Identity(name=key)))
     return found
 
 
-def worth_a_case(events: Iterable[Seen], said: Said) -> list[Seen]:
-    """Not what is over, once all that people said about it is over too."""
-    return [seen for seen in events if not seen.only_spoken_of or seen.key in said.speaking]
+def unknown_retired(added: Iterable[Host], cases: Iterable[Case], members: Container[str]) -> tuple[str, ...]:
+    """Names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
+    named = {name for case in cases for name in case.event.names}
+    return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
+
+
+def worth_a_case(events: Iterable[Seen], about: set[str]) -> list[Seen]:
+    """Skip ended events of which nothing remains but overrides that have ended, too."""
+    return [seen for seen in events if not seen.only_spoken_of or seen.key in about]
 
 
 def effective(decision: Decision, word: Word | None) -> Decision:
@@ -159,8 +211,3 @@ def shown(word: Word | None) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "words": word.words}
     return {**found, "at": instants.form(word.at), "until": None if word.until is None else instants.form(word.until)}
-
-
-def retired(said: Said) -> list[str]:
-    """For the summary: everybody who is retired, with who said so and until when."""
-    return [word.words for word in said.retired.values()]

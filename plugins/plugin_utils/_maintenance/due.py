@@ -15,34 +15,34 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.set
 SHORTEST = 10.0
 
 
-def must_drain(case: Case, settings: Settings) -> bool:
+def must_drain(part: Part, settings: Settings) -> bool:
     """Whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
-    return case.coming or out_of_time(case, settings)
+    return part.coming or out_of_time(part, settings)
 
 
-def out_of_time(case: Case, settings: Settings) -> bool:
-    """Whether a whole drain must begin now by the time that the event names."""
-    left = latest(case, settings)
+def out_of_time(part: Part, settings: Settings) -> bool:
+    """Whether a whole drain must begin now by the time that the VM's own document names."""
+    left = latest(part, settings)
     return left is not None and left <= 0
 
 
-def latest(case: Case, settings: Settings) -> float | None:
-    """Seconds until a whole drain must begin; nothing where there is no such time."""
-    return None if case.left is None else case.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
+def latest(part: Part, settings: Settings) -> float | None:
+    """Seconds until a whole drain must begin; None where there is no such time."""
+    return None if part.left is None else part.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
 
 
-def too_near_to_undo(case: Case, settings: Settings) -> bool:
+def too_near_to_undo(case: Case, part: Part, settings: Settings) -> bool:
     """Whether there is no time to put back and drain again before the event begins, as far as one can know."""
-    if case.coming:
+    if part.coming:
         return True
     if deciding.says_approve(case.word) and not case.blockers:
         return True
-    return case.left is not None and case.left < settings.undo_seconds + settings.drain_seconds
+    return part.left is not None and part.left < settings.undo_seconds + settings.drain_seconds
 
 
-def kept_from_draining(case: Case, settings: Settings) -> bool:
+def kept_from_draining(part: Part, settings: Settings) -> bool:
     """Whether a person said that no drain begins now."""
-    return deciding.keeps_from_draining(case.word, must_drain=must_drain(case, settings))
+    return deciding.keeps_from_draining(part.word, must_drain=must_drain(part, settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +54,23 @@ class Due:
     words: str | None = None
 
 
-def drain_due(case: Case, settings: Settings, now: float) -> Due:
+def drain_due(case: Case, part: Part, settings: Settings, now: float) -> Due:
     """Whether a drain may begin now."""
-    if case.word is not None and kept_from_draining(case, settings):
-        waits = [seconds for seconds in (latest(case, settings), (case.word.until or now) - now) if seconds is not None and seconds > 0]
-        return Due(False, min(waits, default=None), case.word.words)
-    if case.coming:
+    last = latest(part, settings)
+    if part.word is not None and kept_from_draining(part, settings):
+        waits = [seconds for seconds in (last, (part.word.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
+        return Due(False, min(waits, default=None), part.word.words)
+    if part.coming:
         return Due(True)
-    decision = case.decision
-    if must_drain(case, settings):
+    decision = part.decision
+    if must_drain(part, settings):
         if case.blockers and decision.hold_at_deadline == "let_it_come":
             return Due(False, words="it cannot be approved, and the policy lets it come undrained")
         return Due(True)
-    last = latest(case, settings)
     if decision.drain_at == "now":
         return Due(True)
     if isinstance(decision.drain_at, float):
-        return _near(case, last, decision.drain_at)
+        return _near(part, last, decision.drain_at)
     if case.blockers:
         # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
         return Due(False, last, "it cannot be approved, so the drain begins near its time")
@@ -78,22 +78,22 @@ def drain_due(case: Case, settings: Settings, now: float) -> Due:
         if any(window.contains(now) for window in decision.window):
             return Due(True)
         return Due(False, last if last is None else min(last, 60.0), "it waits for the policy's window")
-    return _near(case, last, LONG_NOTICE)
+    return _near(part, last, LONG_NOTICE)
 
 
-def _near(case: Case, last: float | None, before: float) -> Due:
-    if case.left is None or case.left <= before:
+def _near(part: Part, last: float | None, before: float) -> Due:
+    if part.left is None or part.left <= before:
         return Due(True)
-    wait = case.left - before
+    wait = part.left - before
     return Due(False, wait if last is None else min(wait, last), "the drain begins nearer to its time")
 
 
-def deadline(case: Case, part: Part, settings: Settings, now: float, *, begins: bool) -> float:
+def deadline(part: Part, settings: Settings, now: float, *, begins: bool) -> float:
     """Until when a drain may take, by the controller's clock: its longest time, and soon enough before NotBefore."""
     began = part.record.last("draining") if part.record and not begins else None
     limit = (now if began is None else min(began - clock_offset(part.host, now), now)) + settings.drain_seconds
-    if not case.started and case.event.not_before is not None:
-        due = case.event.not_before - settings.margin
+    if not part.started and part.event.not_before is not None:
+        due = part.event.not_before - settings.margin
         # A failure should be seen by a pass that can still do something about it, where there is time for that.
         early = due - settings.pass_interval
         limit = min(limit, early if early > now + SHORTEST else due)
@@ -109,14 +109,14 @@ class Retry:
     wait: float
 
 
-def retry(case: Case, part: Part, settings: Settings) -> Retry:
+def retry(part: Part, settings: Settings) -> Retry:
     """Counted from the history, so that nobody has to keep a counter right through a crash."""
     record = part.record
     if record is None:
         raise AssertionError("only a part with a record gets here")
     times = [at for phase, at in record.since("noticed") if phase == "failed"]
     failures = max(len(times), 1)
-    allowed = 0 if (case.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries
+    allowed = 0 if (part.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries
     pause = settings.retry_pause * 2.0 ** min(failures - 1, 10)
     last = times[-1] if times else part.look_now
     wait = pause - (part.look_now - last) if last <= part.look_now else pause

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, crowding, deciding, due, plain, words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, crowding, deciding, due, plain, presuming, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
@@ -64,8 +64,8 @@ class Rooms:
     serving: frozenset[str] = frozenset()
     """Members that count as out for what is over, has failed or may end any moment, and that are not drained for it: a drain that
     begins takes them out for longer."""
-    disputed: dict[Group, str] = field(default_factory=dict)
-    """Groups of which another run declares other members, and who that is."""
+    disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
+    """Groups of which another run, at work on a VM, declares other members: by that VM, and who it is."""
     taken: dict[str, str] = field(default_factory=dict)
     """Members that are out, claimed by others, or needed by an event: whoever gives way to events counts all of them."""
 
@@ -73,14 +73,16 @@ class Rooms:
 def arrange(cases: Sequence[Case], hosts: Iterable[Host], board: Board, settings: Settings, now: float) -> Rooms:
     """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
     if not settings.capacity:
+        presuming.one_at_a_time(cases, Rooms().of)
         return Rooms()
     rooms = _open(settings.capacity, cases, hosts)
     _see_claims(rooms, board)
     taken, stuck = Tally(rooms.of, {**rooms.claimed, **rooms.out}), Tally(rooms.of, rooms.stuck)
-    wanting = [case for case in cases if case.ours and _needs(rooms, case) and (_begins(case) or _approves(case) or _beyond(case))]
-    for case in sorted(wanting, key=lambda one: _turn(one, settings, now)):
-        _serve(rooms, case, taken, stuck, board)
+    units = [unit for case in cases if case.ours for unit in _units(case) if _wants(rooms, unit)]
+    for unit in sorted(units, key=lambda one: _turn(one, settings, now)):
+        _serve(rooms, unit, taken, stuck, board)
     rooms.taken = taken.why
+    presuming.one_at_a_time(cases, rooms.of)
     return rooms
 
 
@@ -118,7 +120,8 @@ def shown(rooms: Rooms) -> list[dict[str, Any]]:
             "keep": [one.source for one in group.keep],
             "out": {member: rooms.out[member] for member in group.members if member in rooms.out},
             "missing": [member for member in group.members if member in rooms.missing],
-            "held": crowding.unusable(rooms, group),
+            "held": crowding.unusable(rooms, group, ()),
+            "disputed": dict(rooms.disputed.get(group, {})),
         }
         for group in rooms.groups
     ]
@@ -143,10 +146,10 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
                 if _is_firmly_out(part):
                     firmly.add(part.host.name)
     for case in cases:
-        why = _why_hit(case)
-        for part in case.hit if why else ():
-            if part.host.name in of and not part.over and (case.listed or part.record is not None):
-                out.setdefault(part.host.name, why or "")
+        for part in case.hit:
+            why = _why_hit(case, part) if part.host.name in of and not part.over else None
+            if why:
+                out.setdefault(part.host.name, why)
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
@@ -159,9 +162,9 @@ def _see_claims(rooms: Rooms, board: Board) -> None:
         if name in rooms.of:
             rooms.claimed[name] = f"claimed by {claims[0].words}"
         for claim in claims:
-            for group in rooms.groups:
+            for group in rooms.groups if not claim.expired else ():
                 if claim.groups.get(group.name, group.hash) != group.hash:
-                    rooms.disputed.setdefault(group, claim.words)
+                    rooms.disputed.setdefault(group, {}).setdefault(name, claim.words)
 
 
 def _is_out(part: Part) -> bool:
@@ -191,13 +194,13 @@ def _why_stuck(host: Host | None) -> str | None:
     return f"in the middle of upgrade {begun!r}" if begun is not None and host.look.in_service is None else None
 
 
-def _why_hit(case: Case) -> str | None:
-    """Why all VMs of an event are out, whatever the record of each says."""
-    if case.started and (case.rule.drain or case.approved):
+def _why_hit(case: Case, part: Part) -> str | None:
+    """Why a VM is out for an event, whatever the phase of its record."""
+    if part.started and (part.rule.drain or part.approved):
         return f"hit by {case.event.event_id}, which has started"
-    if case.approved:
+    if part.approved:
         return f"{case.event.event_id} was approved"
-    return f"{case.event.event_id} is being approved" if case.intended else None
+    return f"{case.event.event_id} is being approved" if part.intended else None
 
 
 def is_out(record: Record) -> bool:
@@ -208,24 +211,41 @@ def is_out(record: Record) -> bool:
 # --- Who wants to go out -------------------------------------------------------------------------------------------------
 
 
-def _needs(rooms: Rooms, case: Case) -> list[str]:
-    """The members of groups that go out with an event: always all that it names."""
-    return [part.host.name for part in case.hit if part.host.name in rooms.of]
+class Unit(NamedTuple):
+    """VMs of an event that go out together: all that it names. Where they contradict each other each goes by itself."""
+
+    case: Case
+    parts: list[Part]
 
 
-def _begins(case: Case) -> bool:
-    return any(part.intent == "drain" for part in case.parts)
+def _units(case: Case) -> list[Unit]:
+    return [Unit(case, [part]) for part in case.hit] if case.divided else [Unit(case, case.hit)]
 
 
-def _approves(case: Case) -> bool:
-    """Whether it would be approved without a drain. After a drain its VMs are out already."""
+def _wants(rooms: Rooms, unit: Unit) -> bool:
+    return bool(_needs(rooms, unit)) and (_begins(unit) or _approves(unit) or _beyond(unit))
+
+
+def _needs(rooms: Rooms, unit: Unit) -> list[str]:
+    """The members of groups among them."""
+    return [part.host.name for part in unit.parts if part.host.name in rooms.of]
+
+
+def _begins(unit: Unit) -> bool:
+    return any(part.intent == "drain" for part in unit.parts)
+
+
+def _approves(unit: Unit) -> bool:
+    """Whether it would be approved without a drain of all its VMs. After a drain they are out already."""
+    case = unit.case
     open_yet = case.listed and not case.started and not case.approved
-    return open_yet and not case.decision.drain and case.decision.approve == "now" and not case.blockers
+    undrained = any(not part.decision.drain for part in unit.parts)
+    return open_yet and undrained and case.decision.approve != "never" and not case.blockers
 
 
-def _beyond(case: Case) -> bool:
+def _beyond(unit: Unit) -> bool:
     """Whether it drained at its deadline although there was no room."""
-    return not case.started and not case.approved and any(part.holds_changes and beyond_by_record(part) for part in case.hit)
+    return any(part.holds_changes and beyond_by_record(part) and not part.started and not part.approved for part in unit.parts)
 
 
 def beyond_by_record(part: Part) -> bool:
@@ -233,66 +253,76 @@ def beyond_by_record(part: Part) -> bool:
     return part.record is not None and plain.flag(part.record.rule.get("beyond_capacity")) is True
 
 
-def _goes_anyway(case: Case, settings: Settings) -> bool:
-    """An approval that was meant, and perhaps never sent, is no reason to overdraw a group: its event waits for room, or for its time."""
-    comes = case.started or case.approved or due.out_of_time(case, settings)
-    return _begins(case) and comes and case.decision.hold_at_deadline == "drain"
+def _goes_anyway(part: Part, settings: Settings) -> bool:
+    """An approval that was meant, and perhaps never sent, is no reason to overdraw a group: its event waits for room, or for its time.
+
+    Nor is the word of another VM: what only others list drains within capacity, or not at all.
+    """
+    comes = part.started or part.approved or due.out_of_time(part, settings)
+    return part.intent == "drain" and comes and not part.presumed and part.decision.hold_at_deadline == "drain"
 
 
-def _told_to_go(case: Case) -> bool:
+def _told_to_go(unit: Unit) -> bool:
     """Whether a person said that it is approved, and nothing else holds it: then capacity does not either."""
-    return deciding.says_approve(case.word) and _approves(case)
+    return deciding.says_approve(unit.case.word) and _approves(unit)
 
 
-def _under_way(case: Case) -> bool:
-    return any(part.record is not None and is_out(part.record) and not part.over for part in case.hit)
+def _under_way(unit: Unit) -> bool:
+    return any(part.record is not None and is_out(part.record) and not part.over for part in unit.parts)
 
 
-def _turn(case: Case, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
+def _turn(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
     """What has no time is served by when it was noticed, so that it is not passed for ever."""
-    moment = case.event.not_before
+    # The latest of what its VMs say: none of them can bring the others forward.
+    moment = max((part.event.not_before for part in unit.parts if part.event.not_before is not None), default=None)
     if moment is None:
-        noticed = [part.record.history[0][1] for part in case.parts if part.record and part.record.history]
+        noticed = [part.record.history[0][1] for part in unit.parts if part.record and part.record.history]
         moment = min(noticed, default=now)
-    return not (_goes_anyway(case, settings) or _told_to_go(case)), not _under_way(case), moment, case.key
+    goes = any(_goes_anyway(part, settings) for part in unit.parts) or _told_to_go(unit)
+    return not goes, not _under_way(unit), moment, unit.case.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(rooms: Rooms, case: Case, taken: Tally, stuck: Tally, board: Board) -> None:
-    settings = board.settings
-    names = _needs(rooms, case)
-    _unsure(rooms, case, taken, settings)
-    begins = _begins(case)
-    full = None if _told_to_go(case) else _full(rooms, names, taken, total=_beyond(case) and not begins)
+def _serve(rooms: Rooms, unit: Unit, taken: Tally, stuck: Tally, board: Board) -> None:
+    settings, case = board.settings, unit.case
+    names = _needs(rooms, unit)
+    _unsure(rooms, unit, taken, settings)
+    begins = _begins(unit)
+    full = None if _told_to_go(unit) else _full(rooms, names, taken, total=_beyond(unit) and not begins)
     event_id = case.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return
     case.full = crowding.words(rooms, names, full, taken)
-    if _goes_anyway(case, settings):
+    anyway = [part for part in unit.parts if _goes_anyway(part, settings)]
+    if anyway:
         case.full += "; its time has come, so it drains all the same and is not approved"
-        case.beyond_capacity = True
-        taken.add(names, f"{event_id} takes it at its deadline")
-    elif begins or _approves(case):
+        for part in anyway:
+            part.beyond_capacity = True
+        taken.add([part.host.name for part in anyway if part.host.name in rooms.of], f"{event_id} takes it at its deadline")
+        _hold(unit, full, board)
+    elif begins or _approves(unit):
         # Only what has a chance once the events under way are over may keep others waiting.
         if _full(rooms, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
-        _hold(case, full, board)
+        _hold(unit, full, board)
     else:
         case.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
 
 
-def _unsure(rooms: Rooms, case: Case, taken: Tally, settings: Settings) -> None:
+def _unsure(rooms: Rooms, unit: Unit, taken: Tally, settings: Settings) -> None:
     """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
 
     Whether the drain has acted, or is about to, nobody can say. So it goes on counting as out, is not put back (its room would
     be given away), and goes on when there is room, or at its deadline.
     """
-    if _goes_anyway(case, settings) or _told_to_go(case) or case.coming:
+    if _told_to_go(unit):
         return
-    for part in case.hit:
+    for part in unit.parts:
+        if _goes_anyway(part, settings) or part.coming:
+            continue
         if part.intent == "drain" and part.phase == "draining" and _only_found(part):
             group = _full(rooms, _of_one(rooms, part), taken, total=True)
             if group is not None:
@@ -314,29 +344,31 @@ def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Gro
         wanted = crowding.members(rooms, names, group)
         more = any(name not in rooms.out or name in rooms.serving for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        if (more or total) and (together > group.limit or group in rooms.short or group in rooms.disputed or crowding.unkept(rooms, group, wanted, out)):
+        disputed = crowding.dispute(rooms, group, names) is not None
+        if (more or total) and (together > group.limit or group in rooms.short or disputed or crowding.unkept(rooms, group, wanted, out)):
             return group
     return None
 
 
-def _hold(case: Case, group: Group, board: Board) -> None:
-    """Its VMs do not begin. What was begun goes on: it is out already."""
-    settings = board.settings
+def _hold(unit: Unit, group: Group, board: Board) -> None:
+    """Hold new drains. What was begun goes on: it is out already."""
+    settings, case = board.settings, unit.case
     # Two runs that gave way to each other must not come back at the same moment.
     check = claiming.pause(settings, board.now) if board.others else ROOM_CHECK
-    left = due.latest(case, settings)
+    left = min((found for part in unit.parts if (found := due.latest(part, settings)) is not None), default=None)
     comes = case.decision.hold_at_deadline == "let_it_come" and case.decision.drain
     case.waits_for = f"waits for room in capacity group {group.name!r}"
     if case.decision.drain and not comes and left is not None:
         case.waits_for += f"; drains all the same in {words.duration(left)}"
     elif case.left is not None:
         case.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {words.duration(case.left)}"
-    for part in case.hit:
+    for part in unit.parts:
         begun = part.record is not None and is_out(part.record)
-        if not part.ok or begun or part.intent not in ("drain", "none"):
+        if not part.ok or begun or part.beyond_capacity or part.intent not in ("drain", "none"):
             continue
+        last = due.latest(part, settings)
         part.intent = "none"
         # Who is out changes from look to look; what is written to the record does not.
         part.hold = part.hold or f"capacity group {group.name!r} has no room"
         part.reason = case.full
-        part.wait = check if left is None or left <= 0 else min(check, left)
+        part.wait = check if last is None or last <= 0 else min(check, last)

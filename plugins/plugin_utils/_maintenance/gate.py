@@ -13,7 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate_asking, gate_keepers, gate_obstacles, mirrors
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import (
+    claiming,
+    fitting,
+    gate_asking,
+    gate_keepers,
+    gate_obstacles,
+    mirrors,
+    screening,
+)
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as planning
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import Ask
@@ -45,7 +53,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
     answer = Answer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
     involved = fitting.involved(chosen, set(todo))
-    return {
+    decided = {
         "go": answer.go,
         "nothing_to_do": not todo,
         "never": fitting.never_fits(chosen, todo),
@@ -63,6 +71,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "involved": [host.name for host in picture.hosts if host.name in involved],
         "seen": gate_obstacles.remember(seen or {}, picture.cases, asked, picture.now),
     }
+    return screening.screened(decided)
 
 
 @dataclass(frozen=True, slots=True)

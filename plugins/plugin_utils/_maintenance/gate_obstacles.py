@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import shell_word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, going_on, instants, plain, words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
@@ -51,13 +52,13 @@ def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
     A VM whose own name nobody knows may be any that nobody else is.
     """
     hit = {part.host.name for part in case.hit}
-    names = {name.strip().lower() for name in case.event.resources}
     open_names = bool(case.named.unmanaged or case.named.unsure)
 
     def is_named(host: Host) -> bool:
         if host.look is None:
             return False
-        return (case.key in host.look.listed and host.identity.name in names) if host.identity.name else open_names
+        own = case.seen.documents.get(host.name)
+        return (own is not None and host.identity.name in own.names) if host.identity.name else open_names
 
     return [name for name, host in batch.items() if name in hit or is_named(host)]
 
@@ -72,12 +73,17 @@ def of_looks(ask: Ask, hosts: Mapping[str, Host], others: Iterable[Host], settin
         host = hosts.get(name)
         if host is None or host.look is None:
             found.append(Obstacle("unread", f"{name} {_unread(host)}", name))
-    for host in [*(hosts[name] for name in ask.batch if name in hosts), *others]:
+    # A mate that says so again and again must not do more than one that is silent: it counts as out (of_capacity).
+    for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = going_on.enabling_left(host.look, settings) if host.look else 0.0
         if left > 0 and host.look and not host.look.listed:
             said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {words.duration(left)} yet"
             found.append(Obstacle("enabling", said, host.name, wait=left))
     return found
+
+
+def _is_new(host: Host, settings: Settings) -> bool:
+    return host.look is not None and not host.look.listed and going_on.enabling(host.look, settings)
 
 
 def _unread(host: Host | None) -> str:
@@ -98,12 +104,18 @@ def of_events(cases: Iterable[Case], batch: Mapping[str, Host], ask: Ask, settin
         if case.key == ask.claim_id.lower():
             continue  # what an earlier run of this upgrade has drained is what this run goes on with
         names = touched(case, batch)
+        found += [_differing(case, name) for name in case.contradicted if name in batch and not batch[name].is_settled(case.key)]
         listed = case.listed and bool(names) and counts(case, ask)
         if listed:
             found.append(Obstacle("event", f"{_event(case)} names {', '.join(names)}; {_when(case)}", names[0], case.event.event_id, _until(case)))
             continue
         found += [one for name, host in batch.items() if (one := _of_record(case, name, host.look, ask, settings))]
     return found
+
+
+def _differing(case: Case, name: str) -> Obstacle:
+    said = f"{_event(case)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
+    return Obstacle("event", said, name, case.event.event_id)
 
 
 def _event(case: Case) -> str:
@@ -197,12 +209,13 @@ def _until_when(claim: Claim, host: Host) -> str:
         return ""
     left = words.duration(max(claim.limit - host.look.now, 0.0))
     said = f", until {instants.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
-    return said + (f". If you know that this run is dead, say so: gate_dead_run={claim.run}" if claim.kind == "upgrade" else "")
+    return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
 
 
 def of_capacity(rooms: fitting.Rooms, cases: Iterable[Case], ask: Ask, board: Board, hosts: Mapping[str, Host]) -> list[Obstacle]:
     """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
     coming = {part.host.name: f"{_event(case)} is coming" for case in cases if case.listed and counts(case, ask) for part in case.hit}
+    coming.update({name: "its empty list proves nothing yet" for name, host in hosts.items() if _is_new(host, board.settings) and name not in ask.batch})
     said = fitting.no_room(rooms, ask.batch, coming)
     if not said:
         return []

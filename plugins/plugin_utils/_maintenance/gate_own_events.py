@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.claiming import Board
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.gate_asking import Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event
 
 
 def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
@@ -29,7 +30,7 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
     drained = _drained(picture.cases, board, asked)
     found = []
     for case in picture.cases:
-        if str(case.event.values.get("event_source") or "").lower() != "user" or case.key == asked.claim_id.lower():
+        if case.key == asked.claim_id.lower() or not all(map(_is_users, [part.event for part in case.hit] or [case.event])):
             continue
         if not case.listed or case.started or case.approved:
             continue
@@ -61,7 +62,14 @@ def _drained(cases: list[Case], board: Board, ask: Ask) -> set[str]:
     }
 
 
+def _is_users(event: Event) -> bool:
+    """Whether a VM's own document says that a person has ordered it."""
+    return str(event.values.get("event_source") or "").lower() == "user"
+
+
 def _why_not(case: Case, board: Board, drained: set[str]) -> str | None:
+    if case.divided or case.contradicted:
+        return case.conflict or f"{', '.join(case.contradicted) or 'its VMs'} contradict each other about it"
     others = [*case.named.unmanaged, *case.named.unsure, *case.retired]
     if others:
         return f"it also names {', '.join(others)}, which this upgrade has not drained"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import shell_word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, due
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Identity
@@ -43,6 +44,15 @@ def _policy(case: Case, settings: Settings, now: float) -> str | None:
     return None
 
 
+def _conflict(case: Case, settings: Settings, now: float) -> str | None:
+    return case.conflict
+
+
+def _contested(case: Case, settings: Settings, now: float) -> str | None:
+    found = [part.contested for part in case.parts if part.named and part.contested]
+    return f"{found[0]}; the inventory's vmId (respond_vm_id) would tell who is who" if found else None
+
+
 def _unmanaged(case: Case, settings: Settings, now: float) -> str | None:
     names = case.named.unmanaged
     if not names or settings.unmanaged == "ignore" or deciding.says_approve(case.word):
@@ -64,15 +74,15 @@ def _unread(case: Case, settings: Settings, now: float) -> str | None:
 
 
 def acknowledge(case: Case) -> str:
-    """The command that approves an event from outside the VMs."""
+    """The command that approves an event from outside the VMs, safe to paste."""
     part = next(iter(case.hit), None)
     identity = part.host.identity if part else Identity()
     kind, name = "virtualMachines", identity.name
     if identity.scale_set:
         kind, name = "virtualMachineScaleSets", identity.scale_set
     return (
-        f"az maintenance scheduledevents acknowledge --resource-group {identity.group or 'GROUP'}"
-        f" --resource-type {kind} --resource-name {name or 'NAME'} --scheduled-events-id {case.event.event_id}"
+        f"az maintenance scheduledevents acknowledge --resource-group {shell_word(identity.group or 'GROUP', 'GROUP')} --resource-type {kind}"
+        f" --resource-name {shell_word(name or 'NAME', 'NAME')} --scheduled-events-id {shell_word(case.event.event_id, 'EVENT_ID')}"
     )
 
 
@@ -84,13 +94,20 @@ def _window(case: Case, settings: Settings, now: float) -> str | None:
 
 
 def _methods(case: Case, settings: Settings, now: float) -> str | None:
-    if not case.decision.drain:
-        return None
-    without = [part.host.name for part in case.hit if part.ok and not part.host.methods]
+    without = [part.host.name for part in case.hit if part.ok and part.decision.drain and not part.host.methods]
     return f"{', '.join(without)}: {NO_METHOD}" if without else None
 
 
-APPROVAL_GATES: tuple[Callable[[Case, Settings, float], str | None], ...] = (_said, _policy, _unmanaged, _methods, _unread, _window)
+APPROVAL_GATES: tuple[Callable[[Case, Settings, float], str | None], ...] = (
+    _said,
+    _policy,
+    _unmanaged,
+    _methods,
+    _contested,
+    _conflict,
+    _unread,
+    _window,
+)
 DRAIN_GATES: tuple[Callable[[Case, Part, Settings, float], str | None], ...] = ()
 
 
@@ -106,12 +123,12 @@ def counts_as_drained(case: Case, part: Part) -> bool:
 
 def setback(case: Case, settings: Settings) -> Part | None:
     """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
-    # A person's word, whatever it is, leaves drained what is drained.
-    if case.word is not None or due.too_near_to_undo(case, settings) or due.must_drain(case, settings):
+    # An override, whatever it is, leaves drained what is drained. And where its VMs contradict each other none speaks for the others.
+    if case.word is not None or case.divided:
         return None
-    for part in case.parts:
+    for part in case.hit:
         if part.failed_live:
-            again = due.retry(case, part, settings)
+            again = due.retry(part, settings)
             if part.holds_changes or again.exhausted or again.wait > 0:
                 return part
     return None

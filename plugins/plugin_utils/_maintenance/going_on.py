@@ -21,8 +21,8 @@ class Absence:
     first: bool = False
     """Missed now for the first time: to be noted, and nothing more."""
     gone: bool = False
-    blind: bool = False
-    """It is not listed, and that proves nothing."""
+    enabling: bool = False
+    """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
     wait: float | None = None
     """Seconds until a second look can say more."""
     words: str | None = None
@@ -32,21 +32,21 @@ def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -
     """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
     look = host.look
     if look is None:
-        return Absence(blind=True, words="it did not answer")
+        return Absence(words="it did not answer")
     if seen.key in look.listed:
         return Absence(listed=True)
     upgrade = _upgrade_under_way(look, seen.key)
     if upgrade is not None:
-        return Absence(blind=True, words=upgrade)
+        return Absence(words=upgrade)
+    blind_for = enabling_left(look, settings)
     if record is None:
         # It has nothing to put back; whether the event goes on is for those who list it.
-        return Absence(blind=True)
+        return Absence(enabling=blind_for > 0)
     if record.outcome is not None:
         return Absence(gone=True)
-    blind_for = enabling_left(look, settings)
     knows = _listed_since(record, look.enabled_at)
     if blind_for > 0 and not knows:
-        return Absence(blind=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+        return Absence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
     since = record.missing_since
     # What was noted before the list could be trusted again is no first document.
     enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
@@ -101,12 +101,9 @@ def _listed_since(record: Record, enabled_at: float | None) -> bool:
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
-def outcome(records: list[Record], started: bool) -> str:
-    """How an event ended. Recovery treats all alike."""
-    if started or any(record.approved_at is not None for record in records):
+def outcome(record: Record, *, began: bool) -> str:
+    """How an event ended for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
+    if began:
         return "completed"
-    for record in records:
-        missing, due = record.missing_since, record.event.not_before
-        if missing is not None and due is not None and missing < due:
-            return "cancelled"
-    return "unknown"
+    missing, due = record.missing_since, record.event.not_before
+    return "cancelled" if missing is not None and due is not None and missing < due else "unknown"

@@ -10,68 +10,97 @@ becomes of the VM.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Look, Mirror, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import read_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
+LONGEST_ID = 200
+# In one plan, for one VM.
+MOST_RESTORED = 5
+MOST_COPIED = 20
+# A VM with more records than this gets none back.
+MOST_RECORDS = 50
 NOBODY = "no other VM can keep a copy of its record"
 
 
 def with_restored(hosts: list[Host]) -> list[Host]:
-    """The hosts, with the records that they have lost as their copies have them: what is out goes on counting as out."""
-    copies = _newest(hosts)
+    """The hosts, with what they have lost and copies have: what is out goes on counting as out."""
+    copies = _copies(hosts)
     return [_restored(host, copies[host.name]) if host.name in copies else host for host in hosts] if copies else hosts
 
 
-def _newest(hosts: Iterable[Host]) -> dict[str, dict[str, Mirror]]:
-    """By VM and event, from those who were looked at."""
-    found: dict[str, dict[str, Mirror]] = defaultdict(dict)
+def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Mirror]]]]:
+    """By VM and event, from those who were looked at. Nobody keeps copies of itself."""
+    found: dict[str, dict[str, list[tuple[Host, Mirror]]]] = defaultdict(lambda: defaultdict(list))
     for host in hosts:
         for mirror in host.look.mirrors if host.look else ():
-            present = found[mirror.vm].get(mirror.record.event.key)
-            if present is None or _age(mirror) > _age(present):
-                found[mirror.vm][mirror.record.event.key] = mirror
+            if mirror.vm != host.name and _is_plain_id(mirror.record.event.event_id):
+                found[mirror.vm][mirror.record.event.key].append((host, mirror))
     return found
 
 
-def _age(mirror: Mirror) -> tuple[float, int]:
-    history = mirror.record.history
-    return history[0][1] if history else 0.0, mirror.record.revision or 0
+def _is_plain_id(event_id: str) -> bool:
+    return len(event_id) <= LONGEST_ID and event_id.isprintable()
 
 
-def _restored(host: Host, copies: Mapping[str, Mirror]) -> Host:
+def _counts(keeper: Host, mirror: Mirror, look: Look) -> bool:
+    """Whether a copy is its keeper's own. One that does not say whose it is (1.3.1) counts for the machine that it was made of."""
+    if mirror.keeper_vm_id is not None:
+        return keeper.look is not None and mirror.keeper_vm_id == keeper.look.identity.vm_id
+    return mirror.vm_id is not None and mirror.vm_id == look.identity.vm_id
+
+
+def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Mirror]]]) -> Host:
     look = host.look
     if look is None:
         return host
-    lost = {key: values for key, mirror in copies.items() if key not in look.records and (values := _what_is_left(mirror, look))}
-    if not lost:
+    lost: dict[str, Mapping[str, Any]] = {}
+    problems: list[str] = []
+    for key, kept in copies.items():
+        if key in look.records or key in look.tombstones:
+            continue
+        if len(lost) >= MOST_RESTORED or len(look.records) > MOST_RECORDS:
+            # More than any VM loses; a keeper could fill it up with what it makes up.
+            problems.append(f"copies on {kept[0][0].name} name more lost records than are restored; look at {kept[0][0].name}")
+            break
+        back = restore(_kept(kept, look), host.targets)
+        event_id = kept[0][1].record.event.event_id
+        problems += [f"its record of event {event_id} was lost: {words}" for words in back.disputes]
+        if back.methods:
+            lost[key] = _values(event_id, back.methods, look)
+    if not lost and not problems:
         return host
-    records = {**look.records, **{key: _as_lost(copies[key].record, values) for key, values in lost.items()}}
-    return replace(host, look=replace(look, records=records), restores=lost)
+    records = {key: record for key, values in lost.items() if (record := read_record(values)) is not None}
+    return replace(host, look=replace(look, records={**look.records, **records}, problems=(*look.problems, *problems)), restores=lost)
 
 
-def _what_is_left(mirror: Mirror, look: Look) -> Mapping[str, Any] | None:
-    """What the VM gets back. A new VM of that name has nothing of the old one but what was changed outside it."""
-    if not any(method.outside and method.state != "undone" for method in mirror.record.methods):
-        return None
-    values = dict(mirror.values)
-    own = look.identity.vm_id
-    if mirror.vm_id is None or own is None or mirror.vm_id == own:
-        return values
-    outside = {method.identifier for method in mirror.record.methods if method.outside}
-    values["methods"] = [method for method in values.get("methods") or [] if method.get("id") in outside]
-    return values
+def _kept(copies: Iterable[tuple[Host, Mirror]], look: Look) -> Iterator[Kept]:
+    for keeper, mirror in copies:
+        if _counts(keeper, mirror, look):
+            for method in mirror.record.methods:
+                if method.outside and method.state != "undone" and method.before is not None:
+                    yield Kept(keeper.name, method.identifier, method.method, method.before)
 
 
-def _as_lost(record: Record, values: Mapping[str, Any]) -> Record:
-    """What was verified before the loss holds no more: nothing is approved on it."""
-    kept = {method.get("id") for method in values.get("methods") or []}
-    methods = tuple(method for method in record.methods if method.identifier in kept)
-    return replace(record, revision=None, verified_at=None, methods=methods)
+def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Look) -> dict[str, Any]:
+    """The record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
+
+    It begins now, so that it counts as newer than the copies that it came from.
+    """
+    began = instants.form(look.now)
+    return {
+        "event": {"event_id": event_id, "resources": [look.vm_name] if look.vm_name else []},
+        "phase": "draining",
+        "history": [{"phase": "draining", "at": began}],
+        "methods": [{**method, "state": "begun", "at": began, "outside": True} for method in methods],
+    }
 
 
 def restoring(part: Part) -> dict[str, Any] | None:
@@ -92,7 +121,7 @@ def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
         "stamp": [],
         "event": None,
         "restore": dict(values),
-        "reason": "its record was lost; a copy on another VM has it",
+        "reason": "its record was lost; a copy on another VM says what was changed outside it",
         "continues": False,
         "expected_revision": 0,
     }
@@ -104,6 +133,7 @@ class Keepers:
     def __init__(self, cases: Iterable[Case], hosts: Iterable[Host], settings: Settings) -> None:
         self._hosts = [host for host in hosts if host.ok]
         self._ok = {host.name for host in self._hosts}
+        self._host = {host.name: host for host in self._hosts}
         self._place = {host.name: place for place, host in enumerate(self._hosts)}
         self._groups = settings.capacity
         self._hit = {part.host.name for case in cases for part in case.parts}
@@ -149,6 +179,7 @@ class Keepers:
     def steps(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
         """Copies that are missing, behind, or not needed any more. A drain writes its own; this is for what it could not do."""
         found = []
+        copied: dict[str, int] = defaultdict(int)
         for case in cases:
             if not case.ours:
                 continue
@@ -156,12 +187,15 @@ class Keepers:
                 record = part.record
                 if record is None or not part.ok or restoring(part):
                     continue
+                if copied[part.host.name] >= MOST_COPIED:
+                    continue  # what one VM makes up must not fill another one
                 copies = self._copies.get((part.host.name, case.key), {})
                 if record.phase == "recovered":
                     found += [_step(part, name, "it is over, and no copy is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
                     keeper = self.of(case, part)
-                    if keeper and not any(_is_current(copy.record, record) for copy in copies.values()):
+                    copied[part.host.name] += 1
+                    if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
                         found.append(_step(part, keeper, "its record needs a copy"))
         return found
 
@@ -171,9 +205,15 @@ def changes_outside(part: Part) -> bool:
     return any(method.outside for method in part.record.methods) if part.record and part.record.methods else part.host.outside
 
 
-def _is_current(copy: Record, record: Record) -> bool:
-    """Whether it says the same of what is changed; the rest would be found out anew."""
-    return {(method.identifier, method.state) for method in copy.methods} == {(method.identifier, method.state) for method in record.methods}
+def _is_current(keeper: Host, copy: Mirror, record: Record) -> bool:
+    """Whether it says the same of what is changed outside, and whose it is; the rest is in no copy."""
+    if keeper.look is not None and copy.keeper_vm_id != keeper.look.identity.vm_id:
+        return False
+    return _changed(copy.record) == _changed(record)
+
+
+def _changed(record: Record) -> set[tuple[str, str]]:
+    return {(method.identifier, method.state) for method in record.methods if method.outside}
 
 
 def _step(part: Part, keeper: str, reason: str) -> dict[str, Any]:

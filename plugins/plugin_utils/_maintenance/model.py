@@ -11,9 +11,12 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import EVENT_KEYS, PHASES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Target
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
 
-__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Host", "Identity", "Look", "Method", "Record", "Word"]
+Form = tuple[Any, ...]
+
+__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Form", "Host", "Identity", "Look", "Method", "Record", "Word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,11 @@ class Event:
     values: Mapping[str, Any]
     resources: tuple[str, ...]
     not_before: float | None
+    names: frozenset[str] = field(init=False, repr=False, compare=False)
+    """The resources in lower case, as names compare."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", frozenset(name.strip().lower() for name in self.resources))
 
     @property
     def event_id(self) -> str:
@@ -76,6 +84,11 @@ class Word:
     def holds(self, now: float) -> bool:
         """Whether its time is not over."""
         return self.until is None or now < self.until
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it stands for what could not be read."""
+        return self.at == float("inf")
 
     @property
     def words(self) -> str:
@@ -148,8 +161,8 @@ class Record:
     @property
     def order(self) -> int:
         """Its place among the drains of its VM. What was drained later found the state that this drain left."""
-        found = self.rule.get("order")
-        return int(found) if isinstance(found, (int, str)) and str(found).isdecimal() else 0
+        found = plain.whole(self.rule.get("order"))
+        return found if found is not None and found >= 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +211,8 @@ class Mirror:
     """The other VM's name in the inventory."""
     vm_id: str | None
     record: Record
-    values: Mapping[str, Any]
-    """The record as it was read, to be written back."""
+    keeper_vm_id: str | None = None
+    """Which VM wrote it down; another one that has the file was made from its disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +222,8 @@ class Look:
     vm_name: str | None
     incarnation: int | None
     listed: Mapping[str, Mapping[str, Any]]
+    forms: Mapping[str, Form]
+    """For each event that it lists what tells this version from others."""
     identity: Identity
     spot: bool
     boot_id: str | None
@@ -226,6 +241,10 @@ class Look:
     mirrors: tuple[Mirror, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
+    moved_at: float | None = None
+    """When the phase of any record changed last."""
+    tombstones: frozenset[str] = frozenset()
+    """Events (lower case) whose records are over and removed: a copy of one is none any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +261,18 @@ class Host:
     reached_before: bool = False
     last_look: Look | None = None
     could_not_approve: tuple[str, ...] = field(default=())
+    approved: tuple[str, ...] = ()
+    """Events (lower case) that this run has asked this VM to approve, and that it has."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """What the inventory says about it (respond_labels), for the keep of capacity groups."""
     outside: bool = False
     """Whether its drain methods change something outside it."""
+    targets: tuple[Target, ...] = ()
+    """Where its variables let its drain methods act outside it."""
     restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Records that it has lost, by event, as they are to be written back (mirrors.py)."""
+    listed_before: Mapping[str, Form] | None = None
+    """What its document listed in the look before this one, in the same run; None where there was no such look."""
     acknowledged: tuple[str, ...] = ()
     """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
 
@@ -255,6 +280,13 @@ class Host:
     def ok(self) -> bool:
         """Whether it was really looked at."""
         return self.look is not None
+
+    def is_settled(self, key: str) -> bool:
+        """Whether two looks in a row, in this run, found the same about an event: then its document was not only caught in between."""
+        if self.look is None or self.listed_before is None:
+            return False
+        now = self.look.forms.get(key)
+        return now == self.listed_before.get(key)
 
     @property
     def unread(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, going_on, instants
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, deciding, going_on, instants
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now, recovery_overdue
@@ -27,8 +27,8 @@ def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
     else:
         _live(case, part, part.record, changes, stamp)
     event = None
-    if part.listed and _differs(case, part.record):
-        event = case.event.for_record()
+    if part.listed and _differs(part, part.record):
+        event = part.event.for_record()
     if part.intends:
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
@@ -39,20 +39,20 @@ def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
 def _first(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
     if not part.named:
         return None
-    stamp = ["started_at"] if case.started else []
+    stamp = ["started_at"] if part.started else []
     stamp += ["approving_at"] if part.intends else []
     if part.listed:
-        return _step(case, part, {"phase": "noticed"}, stamp, case.event.for_record(), settings)
+        return _step(case, part, {"phase": "noticed"}, stamp, part.event.for_record(), settings)
     if part.intent != "drain" and not part.intends:
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = case.seen.listed_by[0].name if case.seen.listed_by else "another VM"
     changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
-    return _step(case, part, changes, stamp, case.event.for_record(), settings)
+    return _step(case, part, changes, stamp, part.event.for_record(), settings)
 
 
-def _differs(case: Case, record: Record) -> bool:
-    old, new = record.event, case.event
+def _differs(part: Part, record: Record) -> bool:
+    old, new = record.event, part.event
     return (
         old.values.get("event_status") != new.values.get("event_status")
         or old.values.get("not_before") != new.values.get("not_before")
@@ -62,8 +62,7 @@ def _differs(case: Case, record: Record) -> bool:
 
 def _over(case: Case, part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
     if record.outcome is None:
-        records = [one.record for one in case.parts if one.record]
-        changes.update(phase="gone", outcome=going_on.outcome(records, case.started))
+        changes.update(phase="gone", outcome=going_on.outcome(record, began=part.started or part.approved))
         if part.absence.words:
             changes["reason"] = part.absence.words
     elif part.intent == "finish":
@@ -97,9 +96,9 @@ def _live(case: Case, part: Part, record: Record, changes: dict[str, Any], stamp
         if record.outcome is not None:
             phase = "noticed"
             changes.update(phase=phase, outcome=None, reason=None)
-    if case.started and record.started_at is None:
+    if part.started and record.started_at is None:
         stamp.append("started_at")
-    if not part.listed and not case.listed:
+    if not part.may_begin and part.intent != "undo":
         return
     target, reason = _target(case, part, phase)
     if target == "held":
@@ -116,15 +115,16 @@ def _live(case: Case, part: Part, record: Record, changes: dict[str, Any], stamp
 def _target(case: Case, part: Part, phase: str) -> tuple[str | None, str | None]:
     """The phase that the record should have, where the roles do not set it."""
     idle = phase in ("noticed", "held")
-    if case.started:
+    if part.started:
         return ("started" if (idle and part.intent == "none") or (drained_now(part) and part.intent == "stay") else None), None
-    if case.approved:
-        undrained = idle and part.intent == "none" and not case.decision.drain
+    if part.approved:
+        undrained = idle and part.intent == "none" and not part.decision.drain
         return ("approved" if undrained or (drained_now(part) and part.intent == "stay") else None), None
     if part.hold and (idle or part.intent == "undo"):
         return "held", part.hold
-    if idle and part.intent == "none" and case.hold:
-        return "held", case.hold
+    held = case.hold or deciding.blocker(part.word)
+    if idle and part.intent == "none" and held:
+        return "held", held
     if phase == "held" and part.intent == "none" and part.listed:
         return "noticed", None
     return None, None
@@ -137,7 +137,7 @@ def _step(
     step = {
         "host": part.host.name,
         "act": "note",
-        "event_id": record.event.event_id if record else case.event.event_id,
+        "event_id": record.event.event_id if record else part.event.event_id,
         "changes": changes,
         "stamp": stamp,
         "event": event,

@@ -13,6 +13,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.mod
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
 
+# Remarks on one VM, or on one record of it: more would bury those on others.
+OF_ONE_VM = 5
+
 
 def entry(case: Case, phase: str) -> dict[str, Any]:
     """One event: what Azure says of it, how far it is, and why."""
@@ -25,6 +28,7 @@ def entry(case: Case, phase: str) -> dict[str, Any]:
         "unmanaged": list(case.named.unmanaged),
         "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
         "listed": case.listed,
+        "conflict": case.conflict,
         "rule": case.rule.as_dict(),
         "decision": deciding.shown(case.word),
         "retired": list(case.retired),
@@ -36,8 +40,23 @@ def entry(case: Case, phase: str) -> dict[str, Any]:
         "approver": case.approver,
         "tell": telling.untold(case, phase) if lead and case.hit else [],
         "lead": lead.host.name if lead else None,
+        "remarks": _remarks(case),
         "parts": [_part(part) for part in case.parts],
     }
+
+
+def by_hand(part: Part) -> list[str]:
+    """What an operator has to see to on a VM."""
+    return [f"{part.host.name}, as its record says: {method.error}" for method in words.left_by_hand(part)][:OF_ONE_VM]
+
+
+def _remarks(case: Case) -> list[str]:
+    """What the problems of the whole plan say of this event and its VMs, for those who look at this event alone."""
+    found = [f"{part.contested}; events that name them are not approved" for part in case.parts if part.contested]
+    found += [said for part in case.parts for said in by_hand(part)]
+    found += case.remarks
+    found += [f"{part.host.name}: {problem}" for part in case.parts if part.host.look for problem in part.host.look.problems[:OF_ONE_VM]]
+    return list(dict.fromkeys(found))
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -85,8 +104,7 @@ def summary(hosts: list[Host], directory: Directory, cases: list[Case], settings
         "spot": [name for name, look in looks if look.spot],
         "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
-        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems]
-        + [f"{problem}; only the first is used" for problem in directory.duplicates],
+        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems],
         "events": len(cases),
     }
 

@@ -22,10 +22,11 @@ def decide(case: Case, settings: Settings, now: float) -> None:
             _silent(case, part)
         elif part.over:
             _after(part, settings)
-        elif not part.listed and not case.listed:
-            _in_doubt(part)
-        elif part.phase == "failed" and part.record is not None and part.record.outcome is None:
+        elif part.phase == "failed" and part.record is not None and part.record.outcome is None and (part.listed or case.listed):
             _failed(case, part, settings)
+        elif not part.may_begin:
+            # Others may list it still: that keeps it from being over, and begins nothing here.
+            _in_doubt(part)
         else:
             _live(case, part, setback, settings, now)
 
@@ -33,7 +34,8 @@ def decide(case: Case, settings: Settings, now: float) -> None:
 def _silent(case: Case, part: Part) -> None:
     part.reason = f"{part.host.name} could not be read: {part.host.error or 'no reason given'}"
     if part.host.state == "resting":
-        part.asleep, part.reason = True, f"{part.host.name} takes no part in this run any more; the next one looks at it again"
+        words = f"{part.host.name} takes no part in this run any more; the next one looks at it again"
+        part.asleep, part.reason = True, None if part.has_ended else words
         return
     # Somebody who was reached in this run will come back from a reboot; who never answered may never do.
     part.asleep = not part.host.reached_before and not case.listed
@@ -107,8 +109,7 @@ def recovery_overdue(part: Part, settings: Settings) -> bool:
     look = part.host.look
     if look is None:
         return False
-    moved = [record.history[-1][1] for record in look.records.values() if record.history]
-    return bool(moved) and look.now - max(moved) > settings.recover_seconds
+    return look.moved_at is not None and look.now - look.moved_at > settings.recover_seconds
 
 
 def began_undrained(part: Part) -> bool:
@@ -133,12 +134,12 @@ def _failed(case: Case, part: Part, settings: Settings) -> None:
     record = part.record
     if record is None:
         raise AssertionError("only a part with a record gets here")
-    again = due.retry(case, part, settings)
+    again = due.retry(part, settings)
     words = record.reason or "no reason given"
     part.reason = f"the drain failed: {words}"
     if again.exhausted:
         part.failed = f"the drain failed {again.failures} times at last: {words}" if again.failures > 1 else part.reason
-    if part.holds_changes and not due.too_near_to_undo(case, settings):
+    if part.holds_changes and not due.too_near_to_undo(case, part, settings):
         part.intent = "undo"
         return
     part.intent = "stay" if part.holds_changes else "none"
@@ -146,7 +147,7 @@ def _failed(case: Case, part: Part, settings: Settings) -> None:
         return
     if again.wait > 0:
         part.wait = again.wait
-    elif case.decision.drain and part.host.methods and not due.kept_from_draining(case, settings):
+    elif part.decision.drain and part.host.methods and part.may_begin and not due.kept_from_draining(part, settings):
         part.intent = "drain"
 
 
@@ -154,10 +155,10 @@ def _live(case: Case, part: Part, setback: Part | None, settings: Settings, now:
     if not part.named and not part.holds_changes:
         part.asleep = True
         return
-    if not case.decision.drain and not part.holds_changes:
-        part.asleep = case.decision.approve == "never" and not case.approved
+    if not part.decision.drain and not part.holds_changes:
+        part.asleep = case.decision.approve == "never" and not part.approved
         return
-    if setback is not None and setback is not part:
+    if setback is not None and setback is not part and not due.too_near_to_undo(case, part, settings) and not due.must_drain(part, settings):
         part.hold = part.reason = f"{setback.host.name} could not be drained for it"
         part.intent = "undo" if part.holds_changes else "none"
         return
@@ -180,7 +181,7 @@ def _begin(case: Case, part: Part, settings: Settings, now: float) -> None:
     if closed:
         part.hold = part.reason = closed
         return
-    when = due.drain_due(case, settings, now)
+    when = due.drain_due(case, part, settings, now)
     if when.now:
         part.intent = "drain"
         return

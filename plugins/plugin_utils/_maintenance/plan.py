@@ -20,6 +20,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
     notes,
     overview,
     parts,
+    screening,
     stages,
     telling,
     undoing,
@@ -39,6 +40,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.see
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.who import Directory
 
+# VMs that are named in one line.
+SHOWN = 5
 PRUNE_AFTER = 86400.0
 # All VMs of a group list its events, hundreds perhaps; a few of them tell as much as all.
 WITNESSES = 3
@@ -52,7 +55,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     """The whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     picture = look(observations, policy, chosen, now)
-    cases, hosts, moment, said, directory = picture.cases, picture.hosts, picture.now, picture.said, picture.directory
+    cases, hosts, moment, directory = picture.cases, picture.hosts, picture.now, picture.directory
     decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
     keepers = mirrors.Keepers(cases, hosts, chosen)
@@ -60,12 +63,13 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
     summary = overview.summary(hosts, directory, cases, chosen, moment)
-    return {
+    found = {
         "events": [overview.entry(case, phases[case.key]) for case in cases],
         "steps": steps,
         "stages": stages.stages(steps),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
+        "differing": sorted({name for case in cases if case.ours for name in case.differing}),
         "failed": [
             {"event_id": case.event.event_id, "host": part.host.name, "reason": f"{part.host.name}: {part.failed}"}
             for case in cases
@@ -73,13 +77,18 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             if part.failed and case.ours
         ],
         "hosts": overview.of_hosts(hosts),
-        "summary": {**summary, "retired": deciding.retired(said)},
+        "summary": {
+            **summary,
+            "retired": [host.name for host in hosts if host.state == "retired"],
+            "problems": _unread(hosts) + summary["problems"] + _remarks(picture, decided.rooms),
+        },
         "capacity": fitting.shown(decided.rooms),
         "claims": claiming.shown(hosts, chosen),
         "involved": _involved(cases, hosts, steps, chosen, keepers),
         "counts": overview.counts(phases, steps, hosts, summary),
         "fingerprint": overview.fingerprint(hosts, steps),
     }
+    return screening.screened(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +98,9 @@ class Picture:
     cases: list[Case]
     hosts: list[Host]
     now: float
-    said: deciding.Said
     directory: Directory
+    unknown_retired: tuple[str, ...] = ()
+    """Names in respond_retired that are known from nowhere else."""
 
 
 def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Picture:
@@ -98,13 +108,17 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Pictur
     moment = instants.parse(now)
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    hosts = mirrors.with_restored(read_observations(observations, moment))
-    said = deciding.collect(hosts, moment)
-    hosts = deciding.retire(hosts, said)
+    observed = mirrors.with_restored(read_observations(observations, moment))
+    hosts = deciding.retire(observed, settings.retired)
     directory = Directory(hosts)
     rules = policies.load(policy)
-    cases = [open_case(seen, directory, rules, settings, moment, said.events.get(seen.key)) for seen in deciding.worth_a_case(collect(hosts), said)]
-    return Picture(cases, hosts, moment, said, directory)
+    events = deciding.worth_a_case(collect(hosts), deciding.speaking(hosts, moment))
+    # In an order that no VM chooses: who comes first would else depend on what the first VM lists first.
+    events.sort(key=lambda seen: seen.key)
+    cases = [open_case(seen, directory, rules, settings, moment) for seen in events]
+    members = {name.lower() for group in settings.capacity for name in group.members}
+    unknown = deciding.unknown_retired(hosts[len(observed) :], cases, members)
+    return Picture(cases, hosts, moment, directory, unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +149,41 @@ def serve(cases: list[Case], hosts: list[Host], board: claiming.Board, settings:
     return fitting.arrange(cases, hosts, board, settings, now)
 
 
+def _unread(hosts: list[Host]) -> list[str]:
+    """Why VMs could not be read, those with the same reason together."""
+    found: dict[str, list[str]] = {}
+    for host in hosts:
+        if host.state == "failed":
+            found.setdefault(host.error or "no reason given", []).append(host.name)
+    return [f"{', '.join(names[:SHOWN])}{' and others' if len(names) > SHOWN else ''}: {error}" for error, names in found.items()]
+
+
+def _remarks(picture: Picture, rooms: fitting.Rooms) -> list[str]:
+    """What VMs say that does not count, or contradicts others; and names of retired VMs that are misspelt perhaps."""
+    cases = picture.cases
+    confused = [*picture.directory.contested.values(), *(part.contested for case in cases for part in case.parts if part.contested)]
+    found = [f"{words}; events that name them are not approved" for words in dict.fromkeys(confused)]
+    found += [
+        f"{who}, at work on {name}, declares other members for capacity group {group.name!r}; give all runs the same list"
+        for group, others in rooms.disputed.items()
+        for name, who in list(others.items())[:1]
+    ]
+    found += _few_of_each_vm(cases)
+    if picture.unknown_retired:
+        names = ", ".join(picture.unknown_retired[:SHOWN]) + (" and others" if len(picture.unknown_retired) > SHOWN else "")
+        found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
+    return found + [f"event {case.event.event_id}: {words}" for case in cases for words in case.remarks]
+
+
+def _few_of_each_vm(cases: list[Case]) -> list[str]:
+    """What operators have to see to, a few lines for each VM: one VM's records must not bury the others."""
+    said: dict[str, list[str]] = {}
+    for case in cases:
+        for part in case.parts:
+            said.setdefault(part.host.name, []).extend(overview.by_hand(part))
+    return [line for lines in said.values() for line in lines[: overview.OF_ONE_VM]]
+
+
 def _steps(
     cases: list[Case], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: mirrors.Keepers
 ) -> list[dict[str, Any]]:
@@ -155,7 +204,7 @@ def _steps(
             act = _act(case, part, settings, now) if part.may_act else None
             if act and act["act"] == "drain":
                 act["rule"]["order"] = _order(part, orders)
-                if case.beyond_capacity or (part.holds_changes and fitting.beyond_by_record(part)):
+                if part.beyond_capacity or (part.holds_changes and fitting.beyond_by_record(part)):
                     act["rule"]["beyond_capacity"] = True
             if act:
                 acts.append(keepers.for_step(case, part, act))
@@ -182,20 +231,21 @@ def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, An
     step = {
         "host": part.host.name,
         "act": part.intent,
-        "event_id": record.event.event_id if record else case.event.event_id,
+        "event_id": record.event.event_id if record else part.event.event_id,
         "claim": claiming.token(settings),
-        "reason": part.reason or f"{case.event.event_type} {case.event.event_id}",
+        "reason": part.reason or f"{part.event.event_type} {part.event.event_id}",
     }
     if part.intent in ("drain", "verify"):
         begins = part.phase != "draining"
-        event = {key: value for key, value in case.event.values.items() if key != "raw"}
+        # As this VM has it: what its methods and its record are told of the event does not come from another VM.
+        event = {key: value for key, value in part.event.values.items() if key != "raw"}
         event["event_id"] = step["event_id"]
         return {
             **step,
             "act": "drain",
             "event": event,
-            "deadline": instants.form(due.deadline(case, part, settings, now, begins=begins)),
-            "rule": case.rule.as_dict(),
+            "deadline": instants.form(due.deadline(part, settings, now, begins=begins)),
+            "rule": part.rule.as_dict(),
             "verify": part.intent == "verify",
             "attempt": _attempt(part),
             "continues": not begins or _under_way(part, settings),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
@@ -93,8 +93,14 @@ class Policy:
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:
-    """Of several decisions about one event the one that protects most."""
-    return min(decisions, key=lambda one: (not one.drain, CHOICES["approve"].index(one.approve), one.unreachable != "wait"))
+    """Of several decisions about one event what protects most: one that drains does not loosen another that never approves."""
+    every = list(decisions)
+    first = min(every, key=lambda one: (not one.drain, CHOICES["approve"].index(one.approve), one.unreachable != "wait"))
+    never = first if first.approve == "never" else next((one for one in every if one.approve == "never"), None)
+    waits = next((one.unreachable for one in every if one.unreachable == "wait"), first.unreachable)
+    if never not in (first, None):
+        first = replace(first, approve="never", name=never.name, problem=never.problem)
+    return first if first.unreachable == waits else replace(first, unreachable=waits)
 
 
 def load(value: Any) -> Policy:

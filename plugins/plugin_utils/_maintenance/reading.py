@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, instants, plain
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, expected, instants, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import (
     PHASES,
     Claim,
     Event,
+    Form,
     Host,
     Identity,
     Look,
@@ -20,6 +25,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.mod
     Mirror,
     Record,
 )
+
+# How many problems of one VM are shown: all of a kind are said by the first few.
+PROBLEMS = 20
+# Characters of an id in a sentence, and of a sentence that an answer brings: each is repeated for each event of its VM.
+SHOWN, LONGEST = 100, 2000
 
 
 class ObservationError(ValueError):
@@ -47,14 +57,16 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
     look: Look | None = None
     if state == "ok":
         look, problem = read_look(given.get("look"), now)
-        if look is None:
-            state, error = "failed", problem
+        contradiction = expected.contradiction(given.get("expected_identity"), look.identity) if look else None
+        if look is None or contradiction is not None:
+            look, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
     last_look = None if look or state == "excluded" else read_look(given.get("last_look"), now)[0]
-    known = _identity(given.get("identity"), None)
-    if known.name is None and (look or last_look):
-        known = (look or last_look).identity  # type: ignore[union-attr]
+    known = expected.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
+    seen = look or last_look
+    if known.name is None and seen is not None:
+        known = replace(seen.identity, vm_id=seen.identity.vm_id or known.vm_id)
     return Host(
         name=name,
         place=place,
@@ -66,10 +78,23 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
         reached_before=bool(plain.flag(given.get("reached_before"))),
         last_look=last_look,
         outside=bool(plain.flag(given.get("outside"))),
+        targets=read_targets(given.get("targets")),
         could_not_approve=tuple(item.lower() for item in plain.texts(given.get("could_not_approve"))),
+        approved=tuple(item.strip().lower() for item in plain.texts(given.get("approved"))),
         labels=plain.plain(plain.mapping(given.get("labels"))),
+        listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
         acknowledged=tuple(item.strip().lower() for item in plain.texts(given.get("acknowledged"))),
     )
+
+
+def _forms(events: Any) -> dict[str, Form]:
+    """The versions that an earlier look listed, to be compared with those of this one."""
+    found = {}
+    for event in plain.items(events)[: limits.EVENTS]:
+        event_id = plain.text(plain.mapping(event).get("event_id"))
+        if event_id is not None:
+            found[event_id.strip().lower()] = form(plain.plain(event))
+    return found
 
 
 def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
@@ -79,19 +104,29 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
     events = value.get("events")
     if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
         return None, "the look has no list of events"
+    passed = _limits_passed(value)
+    if passed is not None:
+        return None, passed
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
         event_id = plain.mapping(event).get("event_id")
         if not isinstance(event_id, str) or not event_id.strip():
             return None, "the look lists an event without an id"
-        listed[str.__str__(event_id).strip().lower()] = event
+        key = str.__str__(event_id).strip().lower()
+        if len(key) > limits.TEXT:
+            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
+        if key.startswith(UPGRADE):
+            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+        listed[key] = plain.plain(event)
     name = plain.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain.flag(value.get("records_readable")) is False:
         # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
-        return None, "its records could not be read: " + ("; ".join(plain.texts(value.get("records_problems"))) or "no reason given")
+        return None, "its records could not be read: " + ("; ".join(plain.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
-    problems = plain.texts(value.get("records_problems")) + problems
+    problems = plain.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
+    if len(plain.items(value.get("mirrors"))) > limits.COPIES:
+        problems.append(f"it has {len(plain.items(value.get('mirrors')))} copies of other VMs' records; only the first {limits.COPIES} are read")
     vm_now = instants.parse(value.get("now"))
     uptime = plain.number(value.get("uptime_seconds"))
     if vm_now is None:
@@ -101,6 +136,7 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             vm_name=name,
             incarnation=plain.whole(value.get("document_incarnation")),
             listed=listed,
+            forms={key: form(event) for key, event in listed.items()},
             identity=identity,
             spot=str(plain.mapping(value.get("identity")).get("priority") or "").lower() in ("spot", "low"),
             boot_id=plain.text(value.get("boot_id")),
@@ -111,14 +147,38 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
             in_service=plain.flag(value.get("in_service")),
             in_service_why=plain.text(value.get("in_service_why")),
             records=records,
+            moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
             problems=tuple(problems),
             about=plain.mapping(value.get("identity")),
             mirrors=tuple(_mirrors(value.get("mirrors"))),
             claims=tuple(claim for item in plain.items(value.get("claims")) if (claim := _claim(item))),
             marks=_marks(value.get("upgrades")),
+            tombstones=_tombstones(value.get("tombstones"), identity),
         ),
         None,
     )
+
+
+LIMITS = (
+    ("events", limits.EVENTS, "events"),
+    ("records", limits.RECORDS, "records"),
+    ("claims", limits.LEASES, "leases"),
+    ("upgrades", limits.MARKS, "marks of upgrades"),
+)
+
+
+def _limits_passed(look: Mapping[str, Any]) -> str | None:
+    """Why there is more in the look than any VM has. Only a part of it would be read, and nobody knows what the rest says."""
+    for key, limit, words in LIMITS:
+        count = len(plain.items(look.get(key)))
+        if count > limit:
+            return f"it has {count} {words}, and no VM has more than {limit}; look at the VM and its records"
+    return None
+
+
+def form(event: Mapping[str, Any]) -> Form:
+    """What tells versions of an event apart: everything, because a policy may look at everything."""
+    return (repr(event),)
 
 
 def _marks(value: Any) -> dict[str, str]:
@@ -170,7 +230,7 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
             continue
         owner = plain.text(plain.mapping(item).get("vm_id"))
         if owner and identity.vm_id and owner.lower() != identity.vm_id:
-            problems.append(f"the record of event {record.event.event_id} belongs to VM {owner}; it was left alone")
+            problems.append(f"the record of event {record.event.event_id[:SHOWN]} belongs to VM {owner}; it was left alone")
             continue
         records[record.event.key] = record
     return records, problems
@@ -178,13 +238,25 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
 
 def _mirrors(value: Any) -> list[Mirror]:
     found = []
-    for item in plain.items(value):
+    for item in plain.items(value)[: limits.COPIES]:
         given = plain.mapping(item)
         vm, record = plain.text(given.get("vm")), read_record(given.get("record"))
         if vm is not None and record is not None:
             vm_id = plain.text(given.get("vm_id"))
-            found.append(Mirror(vm, vm_id.lower() if vm_id else None, record, plain.plain(plain.mapping(given.get("record")))))
+            keeper = plain.text(given.get("keeper_vm_id"))
+            found.append(Mirror(vm, vm_id.lower() if vm_id else None, record, keeper.lower() if keeper else None))
     return found
+
+
+def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
+    """Events that are over for this VM; one of another VM came with an image."""
+    found = set()
+    for item in plain.items(value):
+        given = plain.mapping(item)
+        event_id, owner = plain.text(given.get("event_id")), plain.text(given.get("vm_id"))
+        if event_id is not None and (owner is None or identity.vm_id is None or owner.lower() == identity.vm_id):
+            found.add(event_id.strip().lower())
+    return frozenset(found)
 
 
 def read_record(value: Any) -> Record | None:
@@ -214,7 +286,7 @@ def read_record(value: Any) -> Record | None:
         missing_since=time("missing_since"),
         told=tuple(plain.texts(given.get("told"))),
         outcome=plain.text(given.get("outcome")),
-        methods=tuple(_method(item) for item in plain.items(given.get("methods"))),
+        methods=tuple(_method(item) for item in plain.items(given.get("methods"))[: limits.METHODS]),
         said=deciding.read_words(given.get("decision")),
     )
 

@@ -5,30 +5,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event, Host, Identity
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Event, Form, Host, Identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import read_event
 
 
 @dataclass(slots=True)
 class Seen:
-    """One event: its versions, who lists it now, and whose record remembers it."""
+    """One event: who lists it now and in which words, and whose record remembers it."""
 
     key: str
-    versions: list[Event] = field(default_factory=list)
     listed_by: list[Host] = field(default_factory=list)
+    documents: dict[str, Event] = field(default_factory=dict)
+    """By host: the event as that VM's own good document has it now. Equal versions are the same object."""
     remembered_by: list[Host] = field(default_factory=list)
-    forms: list[tuple[Any, ...]] = field(default_factory=list)
-    scopes: list[Identity] = field(default_factory=list)
+    scopes: dict[Identity, None] = field(default_factory=dict)
     recorded: list[Event] = field(default_factory=list)
+    """Versions that no present document has: those of records, and of VMs that have fallen silent."""
+    forms: dict[Form, Event] = field(default_factory=dict)
 
     @property
     def listed(self) -> bool:
         """Whether any VM's present document has it."""
         return bool(self.listed_by)
+
+    @property
+    def versions(self) -> list[Event]:
+        """The different versions in present documents, in the order of the hosts."""
+        return list({id(version): version for version in self.documents.values()}.values())
 
     @property
     def only_spoken_of(self) -> bool:
@@ -39,71 +46,48 @@ class Seen:
         return all(look is not None and look.records[self.key].only_carries for look in looks)
 
 
-def _form(ok: bool, given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells versions apart, cheap: most VMs list an event exactly as the one before did."""
-    get = given.get
-    return (
-        ok,
-        get("event_status"),
-        get("not_before"),
-        get("resources"),
-        get("event_type"),
-        get("event_source"),
-        get("duration_in_seconds"),
-    )
-
-
 def collect(hosts: Iterable[Host]) -> list[Seen]:
     """All events, those that are listed and those that are only remembered, in the order in which they turn up."""
     events: dict[str, Seen] = {}
-    scopes: dict[Identity, Identity] = {}
     for host in hosts:
         # What a VM said before it went silent shows that the event exists, and never that it is listed now.
         look = host.look or host.last_look
         if look is None:
             continue
-        ok, identity = host.ok, look.identity
-        found = Identity(group=identity.group, subscription=identity.subscription)
-        scope = scopes.setdefault(found, found)
+        scope = Identity(group=look.identity.group, subscription=look.identity.subscription)
         for key, given in look.listed.items():
-            seen = events.get(key)
-            if seen is None:
-                seen = events[key] = Seen(key)
-            if scope not in seen.scopes:
-                seen.scopes.append(scope)
-            if ok:
+            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen.scopes[scope] = None
+            event = _version(seen, look.forms[key], given)
+            if event is None:
+                continue
+            if host.ok:
                 seen.listed_by.append(host)
-            form = _form(ok, given)
-            if form not in seen.forms:
-                seen.forms.append(form)
-                event = read_event(given)
-                if event is not None:
-                    (seen.versions if ok else seen.recorded).append(event)
+                seen.documents[host.name] = event
+            elif event not in seen.recorded:
+                seen.recorded.append(event)
         for key, record in look.records.items():
-            seen = events.get(key)
-            if seen is None:
-                seen = events[key] = Seen(key)
-            if scope not in seen.scopes:
-                seen.scopes.append(scope)
+            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen.scopes[scope] = None
             seen.remembered_by.append(host)
             seen.recorded.append(record.event)
-    return list(events.values())
+    return [seen for seen in events.values() if seen.documents or seen.recorded]
 
 
-def present_versions(seen: Seen) -> list[Event]:
-    """The versions that count: those of documents before those of records, Started before Scheduled."""
-    versions = seen.versions or seen.recorded
-    return [version for version in versions if version.started] or versions
+def _version(seen: Seen, its_form: Form, given: Mapping[str, Any]) -> Event | None:
+    known = seen.forms.get(its_form)
+    if known is None:
+        event = read_event(given)
+        if event is None:
+            return None
+        known = seen.forms[its_form] = event
+    return known
 
 
-def merge(seen: Seen) -> Event:
-    """One event from what many say: the later status, the earlier time, and every VM that anybody names."""
-    versions = present_versions(seen)
-    first = versions[0]
-    if len(versions) == 1:
+def merge(versions: Sequence[Event]) -> Event:
+    """One event to speak of: the first version, Started before Scheduled, with every VM that any version names."""
+    first = next((version for version in versions if version.started), versions[0])
+    resources = tuple(dict.fromkeys(name for version in versions for name in version.resources))
+    if resources == first.resources:
         return first
-    timed = [version for version in versions if version.not_before is not None]
-    earliest = min(timed, key=lambda version: version.not_before or 0.0, default=first)
-    resources = list(dict.fromkeys(name for version in versions for name in version.resources))
-    values = {**first.values, "not_before": earliest.values.get("not_before"), "resources": resources}
-    return Event(first.key, values, tuple(resources), earliest.not_before)
+    return Event(first.key, {**first.values, "resources": list(resources)}, resources, first.not_before)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -68,6 +68,8 @@ class Settings:
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); all when empty."""
+    retired: tuple[str, ...] = ()
+    """VMs that will not come back (lower case): nobody waits for them. The controller's word, never a VM's."""
     capacity: tuple[Group, ...] = ()
     """Groups of which only so many VMs may be out at once."""
     run: Run = Run()
@@ -136,8 +138,10 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "run": _run}
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
-        given = [given] if given else []
+        given = [item for item in (part.strip() for part in given.split(",")) if item]
     ids = plain.texts(given)
-    if len(ids) != len(plain.items(given)):
-        raise SettingsError(f"setting {name} must be a list of event ids, not {given!r}")
+    # What is no list at all must not count as an empty one: without event ids, all events are meant.
+    if len(ids) != len(plain.items(given)) or not (given is None or (isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)))):
+        wanted = "names of VMs" if name == "retired" else "event ids"
+        raise SettingsError(f"respond_{name} must be a list of {wanted}, or text with commas between them, not {given!r}; quote what is a number")
     return tuple(item.lower() for item in ids)

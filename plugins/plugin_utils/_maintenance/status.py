@@ -8,48 +8,78 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import printable_line
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain, selecting
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.screening import shown
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.words import duration
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6
+SHOWN = ("events", "summary", "capacity", "claims", "failed")
+DATA = ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "done")
 
 
 class StatusError(ValueError):
     """What was asked for cannot be shown."""
 
 
-def status(plan: Any, form: str = "text", event_id: str | None = None) -> Any:
-    """Lines of text, or plain data with C(form=json); one event explained with C(event_id)."""
+def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False) -> Any:
+    """Lines of text, or plain data with C(form=json); one event explained with C(event_id), its whole id with C(exact)."""
     if form not in FORMATS:
         raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
     if not isinstance(plan, Mapping) or "events" not in plan:
         raise StatusError("what is shown must be the result of maintenance.azure.plan")
-    found = plain.plain(plan)
+    numbered = _numbered(plan["events"])
     if event_id:
-        events = [event for event in found["events"] if event["event_id"].lower() == event_id.strip().lower()]
+        chosen = _chosen(event_id, numbered, exact)
+        steps = shown([step for step in plan["steps"] if selecting.key(str(step.get("event_id") or "")) == chosen])
+        events = shown([event for event in numbered if selecting.key(event["event_id"]) == chosen])
         if form == "json":
-            return {"events": events, "steps": [step for step in found["steps"] if step["event_id"].lower() == event_id.strip().lower()]}
-        return explain(events[0], found) if events else [f"No VM lists event {event_id} or has a record of it."]
+            return {"events": events, "steps": steps}
+        if not events:
+            return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
+        return [printable_line(line) for line in explain(events[0], steps)]
+    found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
     if form == "json":
-        return {key: found[key] for key in ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "done")}
+        return found
     lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + claim_lines(found["claims"])
-    return lines + summary_lines(found["summary"]) + failed_lines(found["failed"])
+    # Every text in them is printable by itself; an event that names thousands of VMs is still one line.
+    return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
+
+
+def _numbered(events: Any) -> list[dict[str, Any]]:
+    """The events with their numbers in this list, and what to type for each of them."""
+    short = selecting.handles(event["event_id"] for event in events)
+    return [{"number": number, "select": short[selecting.key(event["event_id"])], **event} for number, event in enumerate(plain.plain(events), start=1)]
+
+
+def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
+    if exact:
+        return selecting.key(event_id)
+    known = {selecting.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'nobody'})" for event in events}
+    try:
+        found = selecting.select(event_id, known)
+    except selecting.SelectionError as error:
+        raise StatusError(str(error)) from error
+    if found is None:
+        raise StatusError(selecting.unknown(event_id, known))
+    return found
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """Type, by whom, VMs, when, phase, what happens next or why it is held."""
+    """Its number, what to type for it, type, by whom, VMs, when, phase, what happens next or why it is held."""
     source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
     others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
     names = _names([*event["hosts"], *others] or event["resources"])
-    words = f"{event['event_type'] or 'unknown type'} {event['event_id']} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
+    words = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
     if event["outcome"]:
         words += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
         words += f": {event['reason']}"
     elif event["reason"] and event["reason"] != event["next"]:
         words += f", {event['reason']}"
-    return f"{words}{_said(event, words)}. Next: {event['next']}."
+    return f"{(words + _said(event, words)).rstrip('.')}. Next: {event['next']}."
 
 
 def _said(event: Mapping[str, Any], words: str) -> str:
@@ -84,14 +114,14 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
         ("failed", "Could not be read: {}. Nothing is concluded about them."),
         ("excluded", "Left alone (respond_exclude): {}."),
-        ("retired", "Retired, so nobody waits for them: {}."),
+        ("retired", "Retired (respond_retired), so nobody waits for them: {}."),
         ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
         ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
         ("lost", "Out of service without a record that says why: {}."),
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
     lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
-    return lines + [f"Problem on {problem}." for problem in summary.get("problems", [])]
+    return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 
 def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
@@ -129,7 +159,7 @@ def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
     return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
 
 
-def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
+def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[str]:
     """One event: the rule, who is waited for, what was changed and would be undone."""
     rule = event["rule"]
     lines = [
@@ -141,12 +171,13 @@ def explain(event: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
         lines.append(f"A person decided: {event['decision']['words']}.")
     if event["unknown"]:
         lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
+    lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
     for part in event["parts"]:
         state = part["phase"] or "no record yet"
         lines.append(f"{part['host']}: {state}, {'lists it' if part['listed'] else 'does not list it'}{_because(part)}.")
         lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]]
-    steps = [f"{step['act']} on {step['host']} ({step['reason']})" for step in plan["steps"] if step["event_id"] == event["event_id"]]
-    lines.append(f"Steps of the next pass: {'; '.join(steps) if steps else 'none'}.")
+    taken = [f"{step['act']} on {step['host']} ({step['reason']})" for step in steps]
+    lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 
 

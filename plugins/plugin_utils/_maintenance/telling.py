@@ -17,17 +17,19 @@ ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", 
 
 def lead(case: Case) -> Part | None:
     """The VM whose record keeps C(told): the first that is read and has a record, or is about to get one."""
-    able = [part for part in case.parts if part.ok and (part.record is not None or (part.named and part.listed))]
+    able = [part for part in case.hit if part.ok and (part.record is not None or part.listed)]
     return next((part for part in able if part.record and part.record.told), able[0] if able else None)
 
 
 def untold(case: Case, phase: str) -> list[str]:
     """Phases that were reached, in order, without those told already."""
-    records = [part.record for part in case.parts if part.record]
-    reached = {"noticed", phase}
-    if case.approved:
+    records = [part.record for part in case.hit if part.record]
+    # What the VM itself has come to: another one's word is not told to people as what happened.
+    mine = lead(case)
+    reached = {"noticed", phase} - {"approved", "started"}
+    if mine is not None and mine.approved:
         reached.add("approved")
-    if case.started:
+    if mine is not None and mine.started:
         reached.add("started")
     if any(record.outcome is not None for record in records):
         reached.add("gone")
@@ -40,7 +42,7 @@ def steps(case: Case, phase: str) -> list[dict[str, Any]]:
     part = lead(case)
     if part is None or not case.hit or not case.ours:
         return []
-    told = [word for record in [one.record for one in case.parts if one.record] for word in record.told if word in PHASES]
+    told = [word for record in [one.record for one in case.hit if one.record] for word in record.told if word in PHASES]
     told = list(dict.fromkeys(told))
     found = []
     for word in untold(case, phase):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_NAME, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import read_record
 
@@ -30,8 +31,8 @@ def timeline(records_by_host: Any) -> list[str]:
                 continue
             times = [*record.history, *_more(record.history, record.started_at)]
             for phase, at in times:
-                words = f"{record.event.event_type} {record.event.event_id} {plain.text(host)}"
-                detail = f" ({record.outcome})" if phase == "gone" and record.outcome else ""
+                words = " ".join(printable(one, LONGEST_NAME) for one in (record.event.event_type, record.event.event_id, plain.text(host)))
+                detail = f" ({printable(record.outcome, LONGEST_NAME)})" if phase == "gone" and record.outcome else ""
                 found.append((at, words, phase, detail))
     found.sort(key=lambda item: item[0])
     return [f"{instants.form(at)[:23].replace('T', ' ')}Z  {phase:<10}  {words}{detail}" for at, words, phase, detail in found]

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import Settings
 
+SHOWN = 5
+
 
 def arrange(cases: Iterable[Case], settings: Settings) -> None:
     """Let undo and recovery wait where they must."""
@@ -38,8 +40,9 @@ def _one_host(found: list[tuple[Case, Part]]) -> None:
         return
     keepers = [case.event.event_id for case, part in found if _keeps(part)]
     if keepers:
+        words = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
         for _case, part in going_back:
-            part.reason = f"kept drained for {', '.join(keepers)}"
+            part.reason = f"kept drained for {words}"
             part.intent = "kept"
         return
     # What a later drain found and would put back is what the earlier one left: only newest first ends where it began.
@@ -57,12 +60,15 @@ def _order(part: Part) -> int:
 
 def _held_out(found: list[tuple[Case, Part]]) -> None:
     """While a VM is out for one event, its health says nothing about the recovery from another."""
+    if not any(part.intent == "finish" for _case, part in found):
+        return
+    out_for = [case for case, part in found if part.holds_changes or part.intent == "drain"]
     for case, part in found:
-        others = [other for other, its in found if other is not case and (its.holds_changes or its.intent == "drain")]
-        if part.intent == "finish" and others:
+        other = next((other for other in out_for if other is not case), None)
+        if part.intent == "finish" and other is not None:
             part.held_out = True
             if part.reason:
-                part.reason = f"not in service yet: it is out for {others[0].event.event_id}"
+                part.reason = f"not in service yet: it is out for {other.event.event_id}"
 
 
 def _overdue(found: list[tuple[Case, Part]], settings: Settings) -> None:

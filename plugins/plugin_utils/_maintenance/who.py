@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Host, Identity
+
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,9 @@ class Directory:
         self._by_name: dict[str, list[Host]] = defaultdict(list)
         self._by_inventory_name: dict[str, list[Host]] = defaultdict(list)
         self.nameless: list[Host] = []
+        self._places: dict[str, int] = {}
         for host in hosts:
+            self._places[host.name] = len(self._places)
             if host.state == "excluded":
                 continue
             if host.identity.name:
@@ -45,22 +49,21 @@ class Directory:
                 if host.state != "retired":
                     self.nameless.append(host)
                 self._by_inventory_name[host.name.lower()].append(host)
-        self.duplicates = [
-            f"{first.name} and {second.name} are the same VM"
-            for same in self._by_name.values()
-            for first, second in zip(same, same[1:])
-            if first.identity.vm_id and first.identity.vm_id == second.identity.vm_id
-        ]
+        self.contested = _contested(self._by_name)
+        """By inventory host: with whom its identity is confused. Anybody can claim any name, and one of them is not who it says."""
 
-    def find(self, name: str, scopes: Iterable[Identity]) -> Host | None:
-        """The host with this name in the group that the event was delivered to."""
+    def in_order(self, hosts: Iterable[Host]) -> list[Host]:
+        """In the order of the inventory, which no VM chooses."""
+        return sorted(hosts, key=lambda host: self._places[host.name])
+
+    def find(self, name: str, scopes: Iterable[Identity]) -> list[Host]:
+        """The hosts with this name in the group that the event was delivered to. More than one is a confusion (contested)."""
         wanted = name.strip().lower()
-        scopes = list(scopes)
-        found = [host for host in self._by_name.get(wanted, ()) if any(_may_be_same(host.identity, one) for one in scopes)]
-        if not found:
-            # A VM that was not read has no identity; its name in the inventory is the best guess, and only holds things up.
-            found = self._by_inventory_name.get(wanted, [])
-        return min(found, key=lambda host: (not host.ok, host.place), default=None)
+        found = self._by_name.get(wanted)
+        if found:
+            found = [host for host in found if any(_may_be_same(host.identity, one) for one in scopes)]
+        # A VM that was not read has no identity; its name in the inventory is the best guess, and only holds things up.
+        return found or self._by_inventory_name.get(wanted, [])
 
     def resolve(self, names: Iterable[str], scopes: Iterable[Identity]) -> Named:
         """All names of an event. While the identity of a managed VM is unknown, no name counts as unmanaged."""
@@ -68,11 +71,30 @@ class Directory:
         left = []
         scopes = list(scopes)
         for name in names:
-            host = self.find(name, scopes)
-            if host is None:
+            found = self.find(name, scopes)
+            if not found:
                 left.append(name)
-            else:
+            for host in found:
                 hosts.setdefault(host.name, host)
-        if any(host.name not in hosts for host in self.nameless):
+        if left and any(host.name not in hosts for host in self.nameless):
             return Named(tuple(hosts.values()), (), tuple(left))
         return Named(tuple(hosts.values()), tuple(left), ())
+
+
+def _contested(by_name: Mapping[str, list[Host]]) -> dict[str, str]:
+    """One name with two ids, or one id with two names: who is confused with whom. Without ids a name twice is a confusion, too."""
+    found: dict[str, str] = {}
+    by_id: dict[str, list[Host]] = defaultdict(list)
+    for name, same in by_name.items():
+        for host in same:
+            if host.identity.vm_id:
+                by_id[host.identity.vm_id].append(host)
+        for host in same if len(same) > 1 else ():
+            others = [other.name for other in same if other is not host and _may_be_same(host.identity, other.identity)]
+            if others:
+                found[host.name] = f"{host.name} and {', '.join(others[:SHOWN])} both say that they are VM {name}"
+    for vm_id, same in by_id.items():
+        for host in same if len(same) > 1 else ():
+            others = [other.name for other in same if other is not host]
+            found.setdefault(host.name, f"{host.name} and {', '.join(others[:SHOWN])} both say that their vmId is {vm_id}")
+    return found

@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.parts import drained_now
 
+# Intents of a VM that puts something back, now or later.
+RETURNS = ("undo", "recover", "stay")
 UNDER_WAY = (
     ("undo", "{} put back, because the drain failed"),
     ("recover", "{} put back"),
@@ -17,17 +22,17 @@ UNDER_WAY = (
 
 
 def phase(case: Case) -> str:
-    """One word for the whole event."""
-    parts = case.parts
+    """One word for the whole event: what is left on VMs that it does not name says nothing about it."""
+    parts = case.hit or case.parts
     phases = [part.phase for part in parts]
     if not case.hit and not any(phases):
         return "retired" if case.retired else "foreign"
     if "failed" in phases:
         return "failed"
+    if not case.listed and all(word == "recovered" for word in phases) and any(part.has_ended for part in parts):
+        return "recovered"
     over = [part for part in parts if part.over]
     if over and not case.listed:
-        if all(part.phase == "recovered" for part in parts):
-            return "recovered"
         return "recovering" if "recovering" in phases else "gone"
     if case.started:
         return "started"
@@ -71,9 +76,9 @@ def upcoming(case: Case, word: str) -> str:
         return "nothing in this run: it is not in only_events"
     if case.approver:
         return f"{case.approver} approves it now"
-    found = []
+    found = [sentence for part in case.parts if (sentence := waits_for_operator(part))]
     for intent, words in UNDER_WAY:
-        names = [part.host.name for part in case.parts if part.intent == intent]
+        names = [part.host.name for part in case.parts if part.intent == intent and not waits_for_operator(part)]
         if names:
             found.append(words.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
     if found:
@@ -82,6 +87,21 @@ def upcoming(case: Case, word: str) -> str:
     if finishing:
         return f"{', '.join(finishing)} must be in service again"
     return _idle(case, word)
+
+
+def left_by_hand(part: Part) -> list[Method]:
+    """The methods that are not undone because the variables name them no more (_drain/reports.py): an operator has to see to them."""
+    methods = part.record.methods if part.record and part.ok else ()
+    return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
+
+
+def waits_for_operator(part: Part) -> str | None:
+    """What an operator has to do before anything more is put back on a VM; nothing where the run itself can go on."""
+    left = left_by_hand(part)
+    if part.intent not in RETURNS or part.record is None or not left or len(left) < sum(method.state != "undone" for method in part.record.methods):
+        return None
+    names = ", ".join(method.identifier for method in left)
+    return f"{part.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
 
 
 def _idle(case: Case, word: str) -> str:
@@ -106,6 +126,8 @@ def _idle(case: Case, word: str) -> str:
 def duration(seconds: float | None) -> str:
     """A time that people can read."""
     if seconds is None:
+        return "?"
+    if not math.isfinite(seconds):
         return "?"
     amount = max(0, round(seconds))
     if amount < 120:

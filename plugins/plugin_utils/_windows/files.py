@@ -14,12 +14,18 @@ from __future__ import annotations
 import re
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LISTINGS, check_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import (
+    LISTINGS,
+    check_name,
+    too_many_files,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import FILE_BYTES, FOLDER_FILES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK, check_rights
 
-# A record has a few kilobytes. What is longer is not read, because all of it goes through the session.
-LARGEST_FILE = 1024 * 1024
+# What is longer is not read: all of it goes through the session.
+LARGEST_FILE = FILE_BYTES
 # That a file was changed before yesterday is all that cmd can be asked in every language of Windows. It goes by dates: with one day less,
 # a file of 23:59 would be old at midnight.
 DAYS_OLD = 2 * 86400.0
@@ -35,9 +41,9 @@ TRIES = 5
 FAILED, MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 1, 2, 4, 5, 6
 WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
 
-# The names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
+# Whose it is, the names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
 LOAD = (
-    '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =list&dir /b /a-d 2>nul&'
+    '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =rights&{ask}&echo =list&dir /b /a-d 2>nul&'
     '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
 )
 MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'
@@ -122,7 +128,10 @@ class WindowsFiles:
             code, output, errors = self._calls.command(self._line(LOAD, largest=LARGEST_FILE))
             self._names, self._contents = None, {}
             self._check(code, errors)
+            check_rights(self.where, _rights(output))
             before, contents, after = _parts(output)
+            if len(before) > FOLDER_FILES:
+                raise too_many_files()
             if before == after:
                 self._made = True
                 self._names, self._contents = before, contents
@@ -146,7 +155,7 @@ class WindowsFiles:
         for key in ("name", "new"):
             if key in names and not PLAIN.fullmatch(check_name(str(names[key]))):
                 raise ValueError(f"not a plain file name: {names[key]!r}")
-        return form.format(where=self.where, **names)
+        return form.format(where=self.where, ask=ASK, **names)
 
     def _check(self, code: int, errors: str) -> None:
         if code == 0:
@@ -157,6 +166,12 @@ class WindowsFiles:
             raise FileExistsError(f"the name is taken in {self.where}")
         why = " ".join(errors.split())[:200] or WORDS.get(code, f"cmd.exe ended with {code}")
         raise OSError(why)
+
+
+def _rights(output: str) -> list[str]:
+    """What LOAD printed of the directory's rights. It comes first, so that no file's content can be taken for it."""
+    lines = output.split("=list", 1)[0].splitlines()
+    return lines[1:] if lines[:1] == ["=rights"] else []
 
 
 def _parts(output: str) -> tuple[list[str], dict[str, bytes], list[str]]:

@@ -159,6 +159,9 @@ class Module:
 
     def create(self, fields):
         self.write()
+        if self.store.rules.get("invalid") == self.name:
+            # As there: the answer of AWX, which may repeat what it was sent.
+            raise Refused("Unable to create %s %s: %s" % (self.name, self.params["name"], {"notification_configuration": ["%s is not valid" % fields]}))
         empty = {
             option: EMPTY[spec["type"]] if option not in ONE else None
             for option, spec in MODULES[self.name].items()

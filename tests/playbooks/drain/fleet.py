@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lab import warm
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 EVENT = {
@@ -109,7 +111,7 @@ class Fleet:
     def _common(act: str, more: dict[str, Any]) -> dict[str, Any]:
         return {
             "ansible_connection": "local",
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": warm.python(),
             "test_act": act,
             "drain_verify": more.get("verify", False),
         }

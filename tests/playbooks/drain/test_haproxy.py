@@ -118,14 +118,62 @@ def test_out_and_back_with_an_open_session(fleet: Fleet, site: Site) -> None:
     assert {balancer.status("shop", "web1") for balancer in site.balancers.values()} == {"UP"}
 
 
-def test_what_somebody_else_took_out_stays_out(fleet: Fleet, site: Site) -> None:
-    (web1,) = add(fleet, site, "web1")
+def lie(host: Host, change: collections.abc.Callable[[dict[str, Any]], None]) -> None:
+    """Somebody who has taken the VM over writes its record."""
+    path = max(host.path("records").glob("event-*.json"), key=lambda file: int(file.name.split(".")[-2]))
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+TEMPLATE = "{{ lookup('pipe', 'touch pwned') }}{% raw %}"
+
+
+def forged(record: dict[str, Any], folder: Path) -> None:
+    """Methods that reach other hosts and the controller, and one of this VM with a template in it."""
+    ready = {"state": "ready", "up": True}
+    (balancer,) = record["methods"]
+    balancer["options"] = {"balancers": ["localhost", "lb2"], "socket": "/evil", "server": "web3"}
+    balancer["before"]["balancers"].update(web1={"shop": ready}, localhost={"shop": ready})
+    common = {"state": "drained", "before": {}, "at": record["methods"][0]["at"], "boot_id": None, "error": None, "outside": False}
+    said = folder / "said"
+    record["methods"] += [
+        {**common, "id": "2-tasks", "method": "tasks", "options": dict.fromkeys(("begin", "check", "undo"), str(folder / "evil.yml"))},
+        {**common, "id": "../../x", "method": "../../x", "options": {}},
+        {**common, "id": "4-command", "method": "command", "options": {"undo": ["sh", "-c", f'printf %s "$0" > {said}', TEMPLATE], "timeout": 5}},
+    ]
+
+
+def test_what_somebody_else_took_out_stays_out_and_a_record_that_lies_reaches_nothing_else(fleet: Fleet, site: Site) -> None:
+    web1, web2 = add(fleet, site, "web1", "web2")
     site.balancers["lb1"].ask("set server shop/web1 state maint")
     site.balancers["lb1"].ask("set server plain/web1 state drain")
     fleet.drain()
     assert web1.state == "drained" and site.states("web1") == ["maint"] * 4, web1.result
-    fleet.recover()
+    assert web2.state == "drained" and site.states("web2") == ["maint"] * 4, web2.result
+
+    # The record of web2 is an attacker's, and lb2 has left the variables.
+    (web2.folder / "evil.yml").write_text(f"- ansible.builtin.command: touch {web2.folder}/pwned\n  delegate_to: localhost\n")
+    lie(web2, lambda record: forged(record, web2.folder))
+    web2.variables["drain_methods"] = [{"method": "none"}, {"method": "haproxy", "balancers": ["lb1"]}]
+    run = fleet.recover()
     assert web1.state == "undone" and site.states("web1") == ["maint", "drain", "ready", "ready"], web1.result
+    assert web2.state == "undoing" and site.states("web2") == ["ready", "ready", "maint", "maint"], web2.result
+    for words in ("balancer lb2 was ready before the drain", "balancer localhost", "balancer web1", "name: 2-tasks, method: tasks", "'../../x'"):
+        assert words in web2.result["error"], web2.result
+    assert web2.path("said").read_text() == TEMPLATE, "its own command is run on it, and as it is"
+    assert not list(fleet.folder.rglob("pwned")) and not Path("pwned").exists()
+    assert not [line for line in run.stdout.splitlines() if "web2 -> " in line and "-> lb1" not in line], run.stdout
+    states = {one["id"]: one["state"] for one in web2.record["methods"]}
+    assert states == {"1-haproxy": "undoing", "2-tasks": "undoing", "../../x": "undoing", "4-command": "undone"}
+    assert web2.record["undone"] is False
+
+    # A person acts: what was there is named once more, for undo only, or said to be put back.
+    lie(web2, lambda record: record.update(methods=[one for one in record["methods"] if one["id"] != "../../x"]))
+    lie(web2, lambda record: [record["methods"][0]["before"]["balancers"].pop(name) for name in ("web1", "localhost")])
+    web2.variables["drain_methods_former"] = [{"method": "haproxy", "balancers": ["lb2"]}, {"name": "2-tasks", "method": "tasks", "by_hand": True}]
+    fleet.recover("web2")
+    assert web2.state == "undone" and site.states("web2") == ["ready"] * 4 and web2.record["undone"] is True, web2.result
 
 
 def test_a_balancer_that_is_gone_is_named(fleet: Fleet, site: Site) -> None:
@@ -151,7 +199,7 @@ def test_a_balancer_that_is_gone_is_named(fleet: Fleet, site: Site) -> None:
     assert web1.record["undone"] is True
 
 
-def test_the_copy_says_the_same_as_the_record_and_without_one_the_drain_goes_on(fleet: Fleet, site: Site) -> None:
+def test_the_copy_says_what_was_found_and_without_one_the_drain_goes_on(fleet: Fleet, site: Site) -> None:
     web1, web2, web3 = add(fleet, site, "web1", "web2", "web3")
     # A drain that fails before it has found anything has nothing outside to be put back.
     web3.variables["drain_methods"] = method(backends=["nothing"])
@@ -165,9 +213,10 @@ def test_the_copy_says_the_same_as_the_record_and_without_one_the_drain_goes_on(
     assert web1.result["warning"] is None
     assert "(gone: " in web2.result["warning"] and "put back by hand" in web2.result["warning"], web2.result
     (copy,) = [json.loads(path.read_text()) for path in copies.glob("mirror-*.json")]
-    record = web1.record
-    record.pop("lineage")
-    assert copy == {"format": 1, "vm": "web1", "vm_id": record["vm_id"], "record": record}
+    assert (copy["format"], copy["vm"], copy["vm_id"]) == (2, "web1", web1.record["vm_id"])
+    (kept,), (own,) = copy["record"]["methods"], web1.record["methods"]
+    assert kept == {key: own[key] for key in ("id", "method", "state", "before", "at", "outside")}, "findings, and no options"
+    assert copy["record"]["event"]["description"] is None and copy["record"]["rule"] is None
     assert web3.state == "failed" and "nothing" in web3.result["error"], web3.result
 
     web3.variables["test_undo_failed"] = True

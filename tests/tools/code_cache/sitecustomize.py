@@ -4,6 +4,18 @@
 
 """Python imports this in each process that has this folder on PYTHONPATH."""
 
+import gc
+import os
+
 import code_cache
+import metadata_guard
+import module_cache
 
 code_cache.use_if_wanted()
+metadata_guard.use_if_wanted()
+module_cache.use_if_wanted()
+
+# ansible-playbook forks for each task of each host. What was there before is then looked at by no one: else each of these
+# processes copies all of it, page by page, to see whether something may be thrown away.
+gc.set_threshold(50_000, 20, 20)
+os.register_at_fork(before=gc.freeze, after_in_parent=gc.unfreeze)

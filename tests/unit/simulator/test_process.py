@@ -87,7 +87,7 @@ def test_the_control_api_says_what_is_wrong() -> None:
             ("POST", "/vms", '{"size": "x"}', 400, "name"),
         ]
         for method, path, body, status, words in cases:
-            found, _headers, answer = exchange(simulator.control_url, method, path, {}, body)
+            found, _headers, answer = exchange(simulator.control_url, method, path, {"Content-Type": "application/json"}, body)
             assert (found, words in json.loads(answer)["error"]) == (status, True), (method, path, answer)
         assert set(simulator.control("")) == {"routes", "event", "faults", "switches"}
 

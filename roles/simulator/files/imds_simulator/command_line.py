@@ -15,6 +15,7 @@ from typing import Any, Dict, List, Optional
 
 from imds_simulator import VERSION, background, scenarios
 from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
+from imds_simulator.guard import Guard, make_token, read_token
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches, parse_assignment
 from imds_simulator.vm import Vm, parse_vm, split_address
@@ -31,6 +32,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--vms", type=int, default=0, metavar="N", help="N more VMs named vm-0001, vm-0002, ...")
     parser.add_argument("--vm-file", metavar="FILE", help="JSON list of VMs with all their properties")
     parser.add_argument("--control", default="127.0.0.1:0", metavar="HOST:PORT", help="address of the control API")
+    parser.add_argument("--control-token-file", metavar="FILE", help="the control API wants this file's token; - is standard input")
+    parser.add_argument("--control-host", action="append", default=[], metavar="NAME", help="one more Host it answers to; may be repeated")
+    parser.add_argument("--make-control-token", metavar="FILE", help="write a new token into a file, unless it is there, and end")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
     parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="simulated seconds in each real one")
     parser.add_argument("--start", metavar="DATE", help="date at which a virtual clock begins (ISO 8601)")
@@ -56,6 +60,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
         for entry in scenarios.listing():
             print("%2d  %-32s %s" % (entry["number"], entry["name"], entry["title"]))
         return 0
+    if options.make_control_token:
+        return _make_token(options.make_control_token)
     if options.speed <= 0:
         parser().error("--speed must be greater than 0")
     if options.stop or options.background:
@@ -74,6 +80,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return 0
 
 
+def _make_token(path: str) -> int:
+    try:
+        print("made" if make_token(path) else "is there")
+    except OSError as problem:
+        sys.stderr.write("imds_simulator: %s\n" % problem)
+        return 1
+    return 0
+
+
 def _raise_file_limit() -> None:
     """A thousand VMs and their clients need more open files than the usual soft limit."""
     try:
@@ -86,6 +101,7 @@ def _raise_file_limit() -> None:
 
 
 async def _run(options: argparse.Namespace) -> None:
+    token = read_token(options.control_token_file) if options.control_token_file else None
     simulator = Simulator(
         _clock(options),
         Switches(**dict(parse_assignment(text) for text in options.switch)),
@@ -97,7 +113,8 @@ async def _run(options: argparse.Namespace) -> None:
     try:
         for vm in _vms(options):
             await simulator.add_vm(vm)
-        await simulator.start_control(*split_address(options.control))
+        host, port = split_address(options.control)
+        await simulator.start_control(host, port, Guard(token, options.control_host))
         if options.scenario:
             scenarios.play(simulator, scenarios.load(options.scenario))
         if options.parent:

@@ -13,6 +13,7 @@ from imds_simulator.clock import VirtualClock, iso
 from imds_simulator.endpoint import parse_query
 from imds_simulator.event import FIELDS, Event, EventError
 from imds_simulator.faults import KINDS, FaultError
+from imds_simulator.guard import Guard, Refused
 from imds_simulator.switches import SWITCHES, SwitchError
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
@@ -32,8 +33,9 @@ class ControlError(Exception):
 class Control:
     """Routes of the control API."""
 
-    def __init__(self, simulator: "Simulator") -> None:
+    def __init__(self, simulator: "Simulator", guard: Guard) -> None:
         self._simulator = simulator
+        self._guard = guard
         self._routes: Dict[Tuple[str, str], Callable[..., Any]] = {
             ("GET", ""): self._help,
             ("GET", "state"): self._state,
@@ -58,6 +60,7 @@ class Control:
     def handle(self, request: Request, reply: Reply) -> None:
         words = [word for word in request.path.split("/") if word]
         try:
+            self._guard.check(request)
             body = self._body(request)
             if (request.method, words) == ("POST", ["vms"]):
                 self._add_vm(body, reply)
@@ -66,6 +69,8 @@ class Control:
             if isinstance(value, list) and request.query:
                 value = self._part(value, request.query)
             reply(json_answer(200, value))
+        except Refused as refusal:
+            reply(json_answer(refusal.status, {"error": str(refusal)}, refusal.headers))
         except ControlError as problem:
             reply(json_answer(problem.status, {"error": str(problem)}))
         except (EventError, FaultError, SwitchError, scenarios.ScenarioError) as problem:
@@ -77,7 +82,7 @@ class Control:
             return {}
         try:
             value = json.loads(request.body.decode("utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ControlError(400, "the body is not JSON") from None
         if not isinstance(value, dict):
             raise ControlError(400, "the body is not a JSON object")

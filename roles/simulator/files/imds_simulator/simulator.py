@@ -15,6 +15,7 @@ from imds_simulator.endpoint import Endpoint
 from imds_simulator.event import Event
 from imds_simulator.faults import Faults
 from imds_simulator.groups import Groups
+from imds_simulator.guard import Guard, is_loopback
 from imds_simulator.hooks import Hooks
 from imds_simulator.machine import Machine
 from imds_simulator.recorder import Recorder
@@ -64,9 +65,12 @@ class Simulator:
             raise
         self._documents.clear()
 
-    async def start_control(self, host: str, port: int) -> None:
+    async def start_control(self, host: str, port: int, guard: Optional[Guard] = None) -> None:
+        guard = guard or Guard()
+        if not is_loopback(host) and not guard.wants_token:
+            raise ValueError("the control API at %s may be reached from elsewhere: that needs --control-token-file" % host)
         # The name cannot be a VM's: those are not empty.
-        self.control_url = await self._listen("", host, port, Control(self).handle)
+        self.control_url = await self._listen("", host, port, Control(self, guard).handle)
 
     async def _listen(self, name: str, host: str, port: int, handler: Handler) -> str:
         connections = self._connections.setdefault(name, [])

@@ -204,7 +204,7 @@ def parse_head(head: bytes) -> Request:
         name, separator, value = line.partition(":")
         if not separator:
             raise BadRequest(400, "a header line has no colon")
-        headers.append((name.strip().lower(), value.strip()))
+        headers.append((name.strip().lower(), value.strip(" \t")))
     request = Request(words[0], words[1], headers, True)
     connection = (request.header("connection") or "").lower()
     request.keep_alive = "close" not in connection and (words[2] != "HTTP/1.0" or "keep-alive" in connection)

@@ -57,9 +57,24 @@ def test_a_host_without_an_earlier_observation_is_read_whatever_was_looked_at() 
     assert (only["state"], only["error"]) == ("failed", module.NO_LOOK)
 
 
+@pytest.mark.parametrize(
+    ("result", "approved", "not_approved"),
+    [
+        ({"state": "approved", "event_ids": ["E1", "E2"], "approved": ["E1"]}, ["E1"], []),
+        # What it was not asked for: an event of others would count as approved.
+        ({"state": "approved", "event_ids": ["E1"], "approved": ["e1 ", "E9"]}, ["E1"], []),
+        ({"state": "failed", "event_ids": ["E1"], "error": "x"}, [], ["E1"]),
+        (None, [], []),
+    ],
+)
+def test_who_has_approved_is_what_this_run_has_asked(result: Any, approved: list[str], not_approved: list[str]) -> None:
+    (only,) = find(["a"], {"a": {"approve_result": result, "observe_look": {"events": [], "approved": ["E9"]}}})
+    assert (only["approved"], only["could_not_approve"]) == (approved, not_approved)
+
+
 def notes(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     """What role respond registers: one result for each claim that was made or given back."""
-    return {"results": [{"__respond_step": {"act": act, "event_id": "E1"}, "changed": True, **result} for act, result in steps]}
+    return {"results": [{"__respond_each": {"act": act, "event_id": "E1"}, "changed": True, **result} for act, result in steps]}
 
 
 OK: dict[str, Any] = {"claims": ["claim-a"]}

@@ -265,7 +265,7 @@ def test_an_html_page_from_a_proxy_is_shown_in_part() -> None:
 
 def test_bodies_and_seconds_in_words() -> None:
     assert describe_body(b"") == "an empty body"
-    assert describe_body(b"a\x00\r\nb\xff") == '"a   b\ufffd"'
+    assert describe_body(b"a\x00\r\nb\xff") == '"a\\x00 b\ufffd"'
     assert (seconds_in_words(5.0), seconds_in_words(0.25), seconds_in_words(12.34)) == ("5 s", "0.2 s", "12.3 s")
 
 

@@ -348,3 +348,29 @@ def test_20000_made_up_bodies_are_events_or_one_error() -> None:
     assert count["documents"] > 5000
     assert count["events"] > 5000
     assert count["errors"] > 5000
+
+
+HUGE = [
+    b'{"DocumentIncarnation": ' + b"9" * 5000 + b', "Events": []}',
+    b'{"DocumentIncarnation": 1e400, "Events": []}',
+    b'{"DocumentIncarnation": Infinity, "Events": []}',
+    b'{"DocumentIncarnation": 1, "Events": [' + b",".join([b'{"EventId": "x"}'] * 1001) + b"]}",
+    b'{"DocumentIncarnation": 1, "Events": [{"EventId": {"a": 1}}]}',
+    b'{"DocumentIncarnation": 1, "Events": [{"EventId": "' + b"x" * 5000 + b'"}]}',
+    b'{"DocumentIncarnation": 1, "Events": [{"EventId": "x", "Resources": ["' + b"x" * 5000 + b'"]}]}',
+    b'{"DocumentIncarnation": 1, "Events": ' + b"[" * 900000,
+    b" " * (1024 * 1024 + 1),
+]
+
+
+@pytest.mark.parametrize("number", range(len(HUGE)))
+def test_what_is_out_of_all_bounds_is_refused_in_words(number):
+    with pytest.raises(ScheduledEventsError) as caught:
+        parse_document(HUGE[number], "2020-07-01")
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_long_description_hides_no_event_and_a_duration_out_of_bounds_is_unknown():
+    body = b'{"DocumentIncarnation": 1, "Events": [{"EventId": "x", "Description": "' + b"d" * 9000 + b'", "DurationInSeconds": 1e300}]}'
+    [event] = parse_document(body, "2020-07-01").events
+    assert len(event["description"]) == 4096 and event["duration_in_seconds"] is None

@@ -55,7 +55,7 @@ def test_a_look_has_every_key(files, host):
     assert set(seen) - {"warnings"} == {
         *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
         *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "claims", "mirrors"),
-        *("endpoint", "endpoint_source", "upgrades"),
+        *("endpoint", "endpoint_source", "upgrades", "tombstones"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, "2020-07-01")
     assert (seen["identity"]["resource_group"], seen["boot_id"], seen["uptime_seconds"]) == ("shop", "boot-1", 10000.0)
@@ -120,6 +120,22 @@ def test_foreign_records_are_set_aside_but_not_in_check_mode(files, host):
     assert len(os.listdir(files.where)) == 1 and not os.listdir(files.where)[0].startswith("foreign-")
     assert len(take(files, host)["records_problems"]) == 1
     assert sorted(name[:7] for name in os.listdir(files.where)) == ["asked", "foreign"]
+
+
+def test_a_fault_of_the_folder_is_said_once(tmp_path, host):
+    where = tmp_path / "records"
+    where.mkdir()
+    where.chmod(0o777)
+    seen = take(LocalFiles(str(where)), host)
+    (said,) = seen["records_problems"]
+    assert "The records in" in said and "may be written by everybody" in said and seen["records_readable"] is False
+
+
+def test_equal_faults_of_several_files_are_all_said(files, host):
+    Records(files, host).write(EVENT, step())
+    for name in ("event-x.1.json", "event-y.1.json"):
+        files.write_exclusive(name, b"{")
+    assert len(take(files, host)["records_problems"]) == 2
 
 
 def test_check_mode_writes_nothing(files, host):

@@ -9,10 +9,9 @@ import copy
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import HISTORY_FIRST, HISTORY_LAST
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import (
-    HISTORY_BEGIN,
-    HISTORY_END,
     LONGEST_NOTICE,
     Step,
     difference,
@@ -61,7 +60,7 @@ def test_history_keeps_its_begin_and_its_end():
     for number in range(1000):
         phase = "held" if number % 2 else "draining"
         record = take_step(record, EVENT, Step(changes={"phase": phase}), utc_text(START + number))
-    assert len(record["history"]) == HISTORY_BEGIN + HISTORY_END
+    assert len(record["history"]) == HISTORY_FIRST + HISTORY_LAST
     assert record["history"][0] == {"phase": "noticed", "at": NOON}
     assert record["history"][-1] == {"phase": "held", "at": utc_text(START + 999)}
 

@@ -60,8 +60,8 @@ def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
     """Beside a change, a directory may list neither the old nor the new name."""
     records.write(EVENT, step())
     listings = [[], [NAME + ".1.json"], [NAME + ".1.json"]]
-    monkeypatch.setattr(os, "listdir", lambda where: listings.pop(0))
-    assert records.files.names() == [NAME + ".1.json"]
+    monkeypatch.setattr(records.files, "_list", lambda: listings.pop(0))
+    assert records.files.names() == [NAME + ".1.json"] and listings == []
 
 
 def test_only_the_owner_may_look(records):

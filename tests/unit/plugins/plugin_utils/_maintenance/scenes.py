@@ -67,7 +67,7 @@ def method(state: str = "drained", **more: Any) -> dict[str, Any]:
 
 def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **look: Any) -> dict[str, Any]:
     """An observation; further names go into the look, or into the observation where it has them."""
-    outside = {key: look.pop(key) for key in ("identity_hint", "reached_before", "last_look", "could_not_approve", "error") if key in look}
+    outside = {key: look.pop(key) for key in ("identity_hint", "reached_before", "last_look", "could_not_approve", "approved", "error") if key in look}
     if "identity_hint" in outside:
         outside["identity"] = outside.pop("identity_hint")
     seen = {

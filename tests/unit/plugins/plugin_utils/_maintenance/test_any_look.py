@@ -107,6 +107,12 @@ POLICIES = some.sampled_from(["default", "documentation"])
 SEEN: Counter[str] = Counter()
 
 
+def short_pause(look: dict[str, Any], event_id: str) -> bool:
+    """Whether a VM lists the event as a Freeze of a few seconds, as the first rule of the policies has it."""
+    listed = [its for its in look["events"] if str(its["event_id"]).strip().lower() == event_id.strip().lower()]
+    return any(its.get("event_type") == "Freeze" and its.get("duration_in_seconds") in (0, 9) for its in listed)
+
+
 def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
     """What must be true of every plan."""
     read = {host for host, about in found["hosts"].items() if about["state"] == "ok"}
@@ -126,7 +132,8 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
                 assert set(entry["resources"]) <= set(step["approve_for"])
                 if entry["rule"]["approve"] != "now":
                     for part in entry["parts"]:
-                        if part["host"] in entry["hosts"]:
+                        # A VM whose own document calls it a short pause has nothing to drain for, whatever another one drained for.
+                        if part["host"] in entry["hosts"] and not short_pause(looks[part["host"]], event_id):
                             assert part["changed"]
                             assert {one["state"] for one in part["changed"]} == {"drained"}
         if step["act"] == "recover":

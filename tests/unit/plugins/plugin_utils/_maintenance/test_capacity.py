@@ -136,10 +136,18 @@ def test_who_is_back_leaves_room(third: dict[str, Any]) -> None:
 
 
 def test_an_approved_event_has_all_its_vms_out_whatever_their_own_records_say() -> None:
-    """Killed right after the approval: only the approver wrote it down."""
+    """Killed right after the approval: only the approver wrote it down. That it was about to be approved stands on all of them."""
     both = event("E0", ("vm3", "db1"), **PAUSE)
     approver = vm("db1", [both], [record("approved", both, methods=[], approved_at=at(-5))])
-    assert not [word for word in acts(held(vm("vm1", [E1]), vm("vm2"), vm("vm3", [both]), approver)) if "vm1" in word]
+    third = vm("vm3", [both], [record("noticed", both, approving_at=at(-6))])
+    assert not [word for word in acts(held(vm("vm1", [E1]), vm("vm2"), third, approver)) if "vm1" in word]
+
+
+def test_another_vms_word_that_an_event_was_approved_puts_nobody_out() -> None:
+    both = event("E0", ("vm3", "db1"), **PAUSE)
+    for lie in ({"approved_at": at(-5)}, {"started_at": at(-5)}):
+        liar = vm("db1", [both], [record("approved", both, methods=[], **lie)])
+        assert "drain vm1 E1" in acts(held(vm("vm1", [E1]), vm("vm2"), vm("vm3", [both]), liar))
 
 
 def test_held_it_looks_again_soon_and_not_at_once() -> None:

@@ -62,7 +62,8 @@ def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]]) -> bool:
         return True
     if any(one["phase"] in OUT or any(how["state"] != "undone" for how in one["methods"]) for one in look["records"]):
         return True
-    return any(seen["host"] in one["resources"] for one in hits)
+    # Each VM by its own document: what others say of it counts for nothing.
+    return any(seen["host"] in one["resources"] for one in hits if one in look["events"])
 
 
 def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list[dict[str, Any]], policy: str | list[dict[str, Any]]) -> int:

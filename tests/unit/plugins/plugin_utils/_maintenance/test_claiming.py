@@ -219,15 +219,22 @@ def test_a_claim_takes_room_in_its_groups() -> None:
     assert acts(late) == ["release vm2 ", "release vm1 E1"] or acts(late) == ["release vm1 E1", "release vm2 "]
 
 
-def test_runs_with_other_lists_of_members_hold_each_other() -> None:
+def test_runs_with_other_lists_of_members_hold_each_other_where_they_meet() -> None:
+    """A lease counts for its own VM: elsewhere its word about the group would be one VM's word about all others."""
     one = ours("vm1", event())
     (group,) = settings.load({"capacity": [GROUP]}).capacity
     wide = {**GROUP, "max_unavailable": 2}
     agreed = plan(one, vm("vm2", claims=[theirs(groups={"web": group.hash})]), vm("vm3"), run=RUN, capacity=[wide])
     assert acts(agreed) == ["drain vm1 E1"]
     found = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"})]), vm("vm3"), run=RUN, capacity=[wide])
-    assert acts(found) == ["release vm1 E1"]
-    assert "declares other members" in found["events"][0]["reason"]
+    assert acts(found) == ["drain vm1 E1"]
+    assert "at work on vm2, declares other members for capacity group 'web'" in found["summary"]["problems"][0]
+    # A dead one says nothing any more; a live one on a VM of the event holds it.
+    dead = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"}, left=-1)]), vm("vm3"), run=RUN, capacity=[wide])
+    assert not [words for words in dead["summary"]["problems"] if "declares" in words]
+    met = plan(ours("vm1", event(), claims=[theirs(groups={"web": "another"})]), vm("vm2"), vm("vm3"), run=RUN, capacity=[wide])
+    assert not [word for word in acts(met) if word.startswith("drain")]
+    assert "declares other members" in met["events"][0]["reason"]
 
 
 def test_the_order_of_members_makes_no_other_group() -> None:

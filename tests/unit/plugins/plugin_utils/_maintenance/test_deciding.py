@@ -36,10 +36,6 @@ def said(action: str, its_event: dict[str, Any] | None = None, phase: str = "not
     return record(phase, its_event or event(), decision=word(action, **more), **keys)
 
 
-def retired(name: str = "vm2", its_event: dict[str, Any] | None = None, phase: str = "noticed", **more: Any) -> dict[str, Any]:
-    return said("retire_vm", its_event or BOTH, phase, vm=name, **more)
-
-
 def entry(found: dict[str, Any], event_id: str = "E1") -> dict[str, Any]:
     return next(one for one in found["events"] if one["event_id"] == event_id)
 
@@ -62,14 +58,14 @@ def test_approve_waits_for_no_drain() -> None:
 
 @pytest.mark.parametrize("phase", ["draining", "drained"])
 def test_approve_puts_nothing_back_and_goes_on_with_what_began(phase: str) -> None:
-    found = plan(vm("vm1", [BOTH], [said("approve", BOTH, phase)]), vm("vm2", [BOTH], [record("noticed", BOTH)]))
+    found = plan(vm("vm1", [BOTH], [said("approve", BOTH, phase)]), vm("vm2", [BOTH], [said("approve", BOTH)]))
     assert acts(found) == ["approve vm1 E1"] + (["drain vm1 E1"] if phase == "draining" else [])
     # The record keeps what the policy said: nothing is left of the word when its time is over.
     assert all(step["rule"]["approve"] == "after_drain" for step in found["steps"] if step["act"] == "drain")
 
 
 def test_approve_does_not_undo_a_failed_drain_first() -> None:
-    seen = [vm("vm1", [BOTH], [said("approve", BOTH, "drained")]), vm("vm2", [BOTH], [record("failed", BOTH)])]
+    seen = [vm("vm1", [BOTH], [said("approve", BOTH, "drained")]), vm("vm2", [BOTH], [said("approve", BOTH, "failed")])]
     assert acts(plan(*seen)) == ["approve vm1 E1"]
     seen[0]["look"]["records"][0]["decision"] = None
     assert "approve vm1 E1" not in acts(plan(*seen))
@@ -205,10 +201,44 @@ def test_let_it_come_puts_nothing_back() -> None:
 # --- Which word counts ---------------------------------------------------------------------------------------------------
 
 
-def test_the_newest_word_counts_on_whatever_vm_it_stands() -> None:
+def test_an_approval_counts_when_every_vm_of_the_event_that_answers_carries_it() -> None:
+    both = [vm("vm1", [BOTH], [said("approve", BOTH, ago=20)]), vm("vm2", [BOTH], [said("approve", BOTH, ago=10)])]
+    assert acts(plan(*both)) == ["approve vm1 E1"]
+    one = plan(both[0], vm("vm2", [BOTH], [record("noticed", BOTH)]))
+    assert "approve vm1 E1" not in acts(one)
+    assert "it does not count, because vm2 has it not" in one["summary"]["problems"][0]
+    # What one VM says ends nothing that stands on another.
     older, newer = said("hold", BOTH, ago=20), said("approve", BOTH, ago=10)
-    assert acts(plan(vm("vm1", [BOTH], [older]), vm("vm2", [BOTH], [newer]))) == ["approve vm1 E1"]
-    assert acts(plan(vm("vm1", [BOTH], [newer]), vm("vm2", [BOTH], [said("hold", BOTH, ago=5)]))) == []
+    assert acts(plan(vm("vm1", [BOTH], [older]), vm("vm2", [BOTH], [newer]))) == []
+    # Who cannot be read is not asked, and holds the approval by that.
+    silent = plan(both[0], vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
+    assert acts(silent) == []
+    assert entry(silent)["decision"]["action"] == "approve"
+
+
+@pytest.mark.parametrize("action", ["approve", "hold", "let_it_come"])
+def test_a_word_from_the_future_does_not_count(action: str) -> None:
+    undecided = acts(plan(vm("vm1", [event()], [record("noticed")])))
+    ahead = plan(vm("vm1", [event()], [said(action, ago=-61)]))
+    assert acts(ahead) == undecided
+    assert "at a time that has not come yet" in ahead["summary"]["problems"][0]
+    assert acts(plan(vm("vm1", [event()], [said(action, ago=-59)]))) != undecided
+
+
+def test_a_word_of_a_vm_that_the_event_does_not_name_does_not_count() -> None:
+    undecided = acts(plan(vm("vm1", [event()])))
+    for action in ("approve", "hold", "let_it_come"):
+        found = plan(vm("vm1", [event()]), vm("vm9", [event()], [said(action)]))
+        assert acts(found) == undecided
+        assert "the event does not name this VM" in found["summary"]["problems"][0]
+
+
+def test_let_it_come_leaves_only_those_undrained_that_carry_it() -> None:
+    """It is a hold for the others. Else one VM's word would leave them serving when they are hit."""
+    near = event("E1", ("vm1", "vm2"), due=229)
+    assert acts(plan(vm("vm1", [near]), vm("vm2", [near], [said("let_it_come", near)]))) == ["drain vm1 E1"]
+    early = event("E1", ("vm1", "vm2"), due=231)
+    assert acts(plan(vm("vm1", [early]), vm("vm2", [early], [said("let_it_come", early)]))) == []
 
 
 def test_of_words_said_at_once_the_strictest_counts() -> None:
@@ -217,12 +247,15 @@ def test_of_words_said_at_once_the_strictest_counts() -> None:
         assert entry(found)["decision"]["action"] == {"approve": others[1]}.get(others[0], "hold")
 
 
-def test_a_release_ends_what_was_said_before_and_not_what_was_said_after() -> None:
+def test_a_release_ends_what_was_said_before_where_it_stands() -> None:
     undecided = acts(plan(vm("vm1", [BOTH], [record("noticed", BOTH)]), vm("vm2", [BOTH], [record("noticed", BOTH)])))
     release = said("release", BOTH, ago=10, until=None)
-    assert acts(plan(vm("vm1", [BOTH], [said("hold", BOTH, ago=20)]), vm("vm2", [BOTH], [release]))) == undecided
+    hold = word("hold", ago=20)
+    ended = {**release, "decision": {**release["decision"], "beside": [hold]}}
+    assert acts(plan(vm("vm1", [BOTH], [ended]), vm("vm2", [BOTH], [release]))) == undecided
     assert acts(plan(vm("vm1", [BOTH], [said("hold", BOTH, ago=5)]), vm("vm2", [BOTH], [release]))) == []
-    assert acts(plan(vm("vm1", [BOTH], [retired(ago=20)]), vm("vm2", [BOTH], [release]))) == undecided
+    # A VM that has not got it holds on.
+    assert acts(plan(vm("vm1", [BOTH], [said("hold", BOTH, ago=20)]), vm("vm2", [BOTH], [release]))) == []
 
 
 def test_a_newer_word_ends_older_ones_for_good() -> None:
@@ -243,73 +276,96 @@ def test_what_cannot_be_understood_holds() -> None:
         assert acts(plan(vm("vm1", [event()], [record("noticed", decision=odd)]))) == []
 
 
-# --- retire_vm -----------------------------------------------------------------------------------------------------------
+# --- Retired VMs: the controller's word ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", ["unreachable", "failed", "ok"])
 def test_nobody_waits_for_a_retired_vm(state: str) -> None:
     dead = vm("vm2", [BOTH], [record("draining", BOTH)], state=state, reached_before=True, identity_hint={"name": "vm2"})
-    drained = {**record("drained", BOTH), "decision": word("retire_vm", vm="vm2")}
-    found = plan(vm("vm1", [BOTH], [drained]), dead)
+    seen = [vm("vm1", [BOTH], [record("drained", BOTH)]), dead]
+    found = plan(*seen, retired=["VM2"])
     assert acts(found) == ["approve vm1 E1"]
     assert found["steps"][0]["approve_for"] == ["vm1", "vm2"]
     assert "vm2" not in found["involved"]
     assert found["failed"] == []
     assert entry(found)["retired"] == ["vm2"]
-    assert "Retired, so nobody waits for them: vm2 was retired by alice until 2027-01-15 09:00 UTC: because." in lines(found)
+    assert "Retired (respond_retired), so nobody waits for them: vm2." in lines(found)
     assert "vm1, vm2 (retired)" in lines(found)
-    assert acts(plan(vm("vm1", [BOTH], [record("drained", BOTH)]), dead)) != acts(found)
+    assert acts(plan(*seen)) != acts(found)
+
+
+@pytest.mark.parametrize("action", ["approve", "release", "hold"])
+def test_nobody_is_asked_to_say_again_what_is_over(action: str) -> None:
+    over = {"outcome": "completed", "missing_since": at(-60)}
+    live = plan(vm("vm1", [BOTH], [said(action, BOTH)]), vm("vm2", [BOTH], [said("hold", BOTH)] if action == "release" else [record("drained", BOTH)]))
+    assert ("say it again" in lines(live)) == (action != "hold")
+    other = {"decision": word("hold")} if action == "release" else {}
+    ended = plan(vm("vm1", [], [said(action, BOTH, "recovered", **over)]), vm("vm2", [], [record("recovered", BOTH, **over, **other)]))
+    assert entry(ended)["phase"] == "recovered" and ended["summary"]["problems"] == []
+
+
+def test_no_vm_retires_another_or_itself() -> None:
+    for carrier in ("vm1", "vm2"):
+        seen = {name: vm(name, [BOTH], [record("drained", BOTH)]) for name in ("vm1", "vm2")}
+        before = acts(plan(*seen.values()))
+        seen[carrier]["look"]["records"][0]["decision"] = word("retire_vm", vm="vm2")
+        assert acts(plan(*seen.values())) == before
+    its = record("drained", BOTH, decision=word("retire_vm", vm="vm2"))
+    assert acts(plan(vm("vm1", [BOTH], [its]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))) == []
 
 
 def test_a_retired_vm_that_has_no_name_keeps_no_name_unsure() -> None:
     other = event("E2", ("vm1", "odd"))
-    its = record("drained", other)
+    its = [record("drained", other), record("noticed", BOTH)]
     dead = vm("vm2", state="unreachable")
-    assert acts(plan(vm("vm1", [BOTH, other], [its, record("noticed", BOTH)]), dead, unmanaged="ignore")) != ["approve vm1 E2"]
-    assert "approve vm1 E2" in acts(plan(vm("vm1", [BOTH, other], [its, retired()]), dead, unmanaged="ignore"))
+    assert acts(plan(vm("vm1", [BOTH, other], its), dead, unmanaged="ignore")) != ["approve vm1 E2"]
+    assert "approve vm1 E2" in acts(plan(vm("vm1", [BOTH, other], its), dead, unmanaged="ignore", retired=["vm2"]))
 
 
 def test_an_event_that_names_only_a_retired_vm_is_closed() -> None:
     alone = event("E1", ("vm2",))
-    carrier = record("held", alone, decision=word("retire_vm", vm="vm2"), history=[{"phase": "held", "at": at(-10)}])
-    for listed in ([alone], []):
-        found = plan(vm("vm1", listed, [carrier]), vm("vm2", state="unreachable", reached_before=True, last_look=vm("vm2", [alone])["look"]))
-        assert found["steps"] == []
-        assert found["done"]
-        assert found["failed"] == []
-        assert entry(found)["phase"] == "retired"
-        assert "nobody waits for vm2 any more" in lines(found)
+    seen = [vm("vm1", [alone]), vm("vm2", state="unreachable", reached_before=True, last_look=vm("vm2", [alone])["look"])]
+    found = plan(*seen, retired=["vm2"])
+    assert found["steps"] == []
+    assert found["done"]
+    assert found["failed"] == []
+    assert entry(found)["phase"] == "retired"
+    assert "nobody waits for vm2 any more" in lines(found)
+
+
+def test_a_retired_name_that_nothing_knows_is_said() -> None:
+    its = event("E1", ("vm1", "ghost"))
+    seen = vm("vm1", [its], [record("drained", its)])
+    groups = [{"name": "web", "members": ["vm1", "vm7"], "max_unavailable": 1}]
+    found = plan(seen, retired=["Ghost", "VM7", "wbe3\x1b[2J"], capacity=groups)
+    (said_,) = found["summary"]["problems"]
+    assert said_.startswith("respond_retired: wbe3") and "\x1b" not in said_ and "correct the name" in said_
+    assert not {"ghost", "vm7"} & set(said_.lower().split()) and found["failed"] == []
+    assert "Problem on respond_retired: wbe3" in lines(found)
+    assert plan(seen, vm("vm2"), retired=["vm2", "ghost"])["summary"]["problems"] == []
 
 
 def test_a_retired_name_that_is_no_host_holds_nothing() -> None:
     its = event("E1", ("vm1", "ghost"))
-    assert acts(plan(vm("vm1", [its], [{**record("drained", its), "decision": word("retire_vm", vm="ghost")}]))) == ["approve vm1 E1"]
+    assert acts(plan(vm("vm1", [its], [record("drained", its)]), retired="ghost, other")) == ["approve vm1 E1"]
     assert acts(plan(vm("vm1", [its], [record("drained", its)]))) == []
 
 
 def test_a_retired_vm_is_neither_out_nor_missing() -> None:
-    known = vm("vm1", [event()], [said("retire_vm", vm="vm2")])
+    known = vm("vm1", [event()], [record("noticed")])
     for others in ([vm("vm2", state="unreachable")], []):
         group = [{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}]
-        found = plan(known, *others, capacity=group)
+        found = plan(known, *others, capacity=group, retired=["vm2"])
         assert acts(found) == ["drain vm1 E1"]
         assert found["capacity"][0]["out"] == {}
         assert found["capacity"][0]["missing"] == []
-        assert acts(plan(vm("vm1", [event()], [record("noticed")]), *others, capacity=group)) == []
+        assert acts(plan(known, *others, capacity=group)) == []
 
 
-def test_retiring_is_no_other_word() -> None:
-    """The other VMs drain as ever, and a hold that stands beside it still holds."""
-    assert acts(plan(vm("vm1", [BOTH], [retired()]), vm("vm2", state="unreachable"))) == ["drain vm1 E1"]
-    both = retired()
-    both["decision"]["beside"] = [word("hold", ago=20)]
-    assert acts(plan(vm("vm1", [BOTH], [both]), vm("vm2", state="unreachable"))) == []
-
-
-def test_after_its_end_the_vm_is_read_again() -> None:
-    dead = vm("vm2", [], [{**record("drained", BOTH), "missing_since": at(-20)}])
-    assert acts(plan(vm("vm1", [], [retired(until=-1)]), dead)) == ["recover vm2 E1"]
-    assert acts(plan(vm("vm1", [], [retired(until=1)]), dead)) == []
+def test_a_vm_that_is_not_retired_any_more_is_read_again() -> None:
+    seen = [vm("vm1"), vm("vm2", [], [{**record("drained", BOTH), "missing_since": at(-20)}])]
+    assert acts(plan(*seen)) == ["recover vm2 E1"]
+    assert acts(plan(*seen, retired=["vm2"])) == []
 
 
 def test_a_record_that_only_carries_a_word_is_no_part_of_the_event() -> None:

@@ -67,7 +67,13 @@ def test_numbers_as_text() -> None:
         ({"margin": float("inf")}, "setting margin must be a number"),
         ({"unmanaged": "perhaps"}, "setting unmanaged must be one of wait, ignore"),
         ({"has_health": "perhaps"}, "setting has_health must be true or false"),
-        ({"only_events": [1]}, "setting only_events must be a list"),
+        ({"only_events": [1]}, "respond_only_events must be a list of event ids, .* not .1.; quote"),
+        # None of these is an empty list: without event ids all events are meant.
+        ({"only_events": True}, "respond_only_events must be a list"),
+        ({"only_events": 5}, "respond_only_events must be a list"),
+        ({"only_events": {"a": 1}}, "respond_only_events must be a list"),
+        ({"only_events": b"a"}, "respond_only_events must be a list"),
+        ({"retired": {"web3": True}}, "respond_retired must be a list of names of VMs"),
         ([], "settings must be a dictionary"),
     ],
 )
@@ -119,11 +125,18 @@ def test_a_record_of_another_vm_is_left_alone() -> None:
     assert acts(plan(vm("vm1", [], [own], identity={"name": "vm1", "vm_id": "y"}))) == ["recover vm1 E1"]
 
 
-def test_the_same_vm_twice_in_the_inventory_is_used_once() -> None:
+def test_one_vm_twice_in_the_inventory_is_reported_and_not_approved() -> None:
+    """Which of them is the VM nobody can tell from what they say: one of them alone could hide the other."""
     identity = {"name": "vm1", "vm_id": "y"}
     found = plan(vm("a", [event()], vm_name="vm1", identity=identity), vm("b", [event()], vm_name="vm1", identity=identity))
-    assert acts(found) == ["drain a E1"]
-    assert "a and b are the same VM" in found["summary"]["problems"][0]
+    assert acts(found) == []
+    near = event(due=229)
+    seen = [vm(host, [near], vm_name="vm1", identity=identity) for host in ("a", "b")]
+    assert acts(plan(*seen)) == ["drain a E1", "drain b E1"]
+    assert "a and b both say that they are VM vm1" in found["summary"]["problems"][0]
+    done = [vm(host, [event()], [record("drained")], vm_name="vm1", identity=identity) for host in ("a", "b")]
+    assert acts(plan(done[0])) == ["approve a E1"]
+    assert acts(plan(*done)) == []
 
 
 def test_names_are_found_by_identity_and_not_by_inventory() -> None:
@@ -137,22 +150,38 @@ def test_one_event_seen_by_many_is_one() -> None:
     two = event(resources=("vm1", "vm2"))
     found = plan(vm("vm1", [two]), vm("vm2", [{**two, "event_id": "e1"}]), vm("vm3", [two]))
     assert len(found["events"]) == 1
-    assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
+    assert acts(found) == ["drain vm1 E1", "drain vm2 e1"]
+    assert found["events"][0]["conflict"] is None
 
 
-def test_a_vm_that_missed_the_event_is_drained_on_the_others_word() -> None:
+def test_a_vm_that_missed_the_event_holds_the_approval_and_is_drained_when_it_lists_it() -> None:
     two = event(resources=("vm1", "vm2"))
     found = plan(vm("vm1", [two]), vm("vm2", []))
-    assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
+    assert acts(found) == []
+    assert found["differing"] == ["vm1", "vm2"]
+    assert "read once more" in found["events"][0]["reason"]
+    # At its deadline each VM goes by its own document.
+    near = event(resources=("vm1", "vm2"), due=229)
+    assert acts(plan(vm("vm1", [near]), vm("vm2", []))) == ["drain vm1 E1"]
+    assert acts(plan(vm("vm1", [two]), vm("vm2", [two]))) == ["drain vm1 E1", "drain vm2 E1"]
 
 
-def test_versions_with_different_durations_take_the_strictest_rule() -> None:
+def test_each_vm_goes_by_the_rule_for_its_own_version_and_differences_are_not_approved() -> None:
     known = event(resources=("vm1", "vm2"), event_type="Freeze", duration_in_seconds=5)
     unknown = {**known, "duration_in_seconds": None}
-    assert acts(plan(vm("vm1", [known]), vm("vm2", [unknown]))) == ["drain vm1 E1", "drain vm2 E1"]
+    near = {"not_before": at(229)}
+    assert acts(plan(vm("vm1", [{**known, **near}]), vm("vm2", [{**unknown, **near}]))) == ["drain vm2 E1"]
+    done = vm("vm2", [unknown], [record("drained", unknown)])
+    assert acts(plan(vm("vm1", [known]), done)) == []
+    seen = [{**one, "listed_before": one["look"]["events"]} for one in (vm("vm1", [known]), done)]
+    found = plan(*seen)
+    assert (acts(found), found["differing"]) == ([], [])
+    assert "contradict each other (vm1: Freeze Scheduled" in found["events"][0]["reason"]
 
 
 def test_a_new_resource_counts_at_once() -> None:
     grown = event(resources=("vm1", "vm2"))
-    found = plan(vm("vm1", [event()], [record("drained")]), vm("vm2", [grown]))
-    assert acts(found) == ["drain vm2 E1"]
+    assert acts(plan(vm("vm1", [event()], [record("drained")]))) == ["approve vm1 E1"]
+    assert acts(plan(vm("vm1", [event()], [record("drained")]), vm("vm2", [grown]))) == []
+    near = event(resources=("vm1", "vm2"), due=229)
+    assert acts(plan(vm("vm1", [event(due=229)], [record("drained")]), vm("vm2", [near]))) == ["drain vm2 E1"]

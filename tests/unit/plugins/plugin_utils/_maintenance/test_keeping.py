@@ -147,10 +147,9 @@ def test_other_runs_claims_count_as_out() -> None:
 
 def test_a_retired_replica_does_not_serve() -> None:
     its = event("E1", ("vm2",))
-    word = {"action": "retire_vm", "who": "alice", "why": "gone", "at": "2026-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "vm": "vm3"}
-    seen = [server("vm1", role="primary"), server("vm2", [its], [record("noticed", its, decision=word)]), server("vm3")]
-    assert acts(plan(*seen, capacity=[db()])) == []
-    assert acts(plan(*seen, capacity=[db(max_unavailable=1, keep=None)])) == ["drain vm2 E1"]
+    seen = [server("vm1", role="primary"), server("vm2", [its], [record("noticed", its)]), server("vm3")]
+    assert acts(plan(*seen, capacity=[db()], retired=["vm3"])) == []
+    assert acts(plan(*seen, capacity=[db(max_unavailable=1, keep=None)], retired=["vm3"])) == ["drain vm2 E1"]
 
 
 # --- Any fleet -----------------------------------------------------------------------------------------------------------

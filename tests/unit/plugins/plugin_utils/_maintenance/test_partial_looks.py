@@ -50,6 +50,14 @@ def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it()
     assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
 
 
+def test_what_was_over_before_a_vm_took_no_part_any_more_is_reported_as_over() -> None:
+    over = record("recovered", approved_at=at(-600), missing_since=at(-500), outcome="completed")
+    found = plan(resting("vm1", records=[over]))["events"][0]
+    assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing: it is over")
+    left = record("approved", approved_at=at(-600), missing_since=at(-500))
+    assert "takes no part in this run any more" in plan(resting("vm1", records=[left]))["events"][0]["reason"]
+
+
 def test_some_witnesses_are_enough() -> None:
     listing = [vm(f"vm{number}", [event()]) for number in range(1, 50)]
     involved = plan(*listing)["involved"]

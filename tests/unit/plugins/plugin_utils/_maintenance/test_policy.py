@@ -109,7 +109,11 @@ def test_the_strictest_wins() -> None:
     assert strictest([now, after]) is after
     assert strictest([never, after, now]) is never
     assert strictest([now, let]) is let
-    assert strictest([let, after]) is after
+    # Each of them as strict as any: who drains does not loosen what is never approved.
+    both = strictest([let, after])
+    assert (both.drain, both.approve) == (True, "never")
+    loose = Decision("e", True, "after_drain", unreachable="drained")
+    assert strictest([loose, now]).unreachable == "wait"
 
 
 @pytest.mark.parametrize(

@@ -205,9 +205,20 @@ def test_when_all_are_down_the_command_is_said() -> None:
     assert "--resource-type virtualMachineScaleSets --resource-name web --scheduled-events-id E1" in found["events"][0]["reason"]
 
 
-def test_resources_give_the_order_of_approvers() -> None:
+def test_the_inventory_gives_the_order_of_approvers() -> None:
+    """Not Resources: a VM could choose by it who drains, approves and keeps notes for the others."""
     turned = event(resources=("vm2", "vm1"))
-    assert approvals(drained("vm1", turned), drained("vm2", turned)) == ["approve vm2 E1"]
+    assert approvals(drained("vm1", turned), drained("vm2", turned)) == ["approve vm1 E1"]
+    assert approvals(drained("vm2", turned), drained("vm1", turned)) == ["approve vm2 E1"]
+
+
+def test_what_another_vm_lists_changes_no_order() -> None:
+    pair = event(resources=("vm2", "vm3"))
+    others = [vm("vm2", [pair]), vm("vm3", [pair])]
+    group = {"capacity": [{"name": "web", "members": ["vm2", "vm3"], "max_unavailable": 1}]}
+    honest, turned = (plan(vm("vm1", [its_event]), *others, **group) for its_event in (pair, event(resources=("vm3", "vm2"))))
+    assert acts(turned, notes=True) == acts(honest, notes=True) != []
+    assert turned["events"][0]["lead"] == honest["events"][0]["lead"] == "vm2"
 
 
 def test_one_post_for_all_events_of_an_approver() -> None:
@@ -227,7 +238,22 @@ def test_what_was_approved_is_not_approved_again() -> None:
     approved = record("approved", TWO, approved_at=at(-5))
     found = plan(vm("vm1", [TWO], [approved]), drained("vm2"))
     assert acts(found) == []
-    assert noted(found, "vm2")["phase"] == "approved"
+    # Before an approval it is noted on all its VMs: without that note another VM's word is not this one's.
+    assert "phase" not in noted(found, "vm2")
+    announced = vm("vm2", [TWO], [record("drained", TWO, approving_at=at(-6))])
+    assert noted(plan(vm("vm1", [TWO], [approved]), announced), "vm2")["phase"] == "approved"
+
+
+def test_who_is_not_named_says_that_it_was_approved_only_when_this_run_has_asked_it() -> None:
+    hit = [vm(name, [TWO], [record("drained", TWO, approving_at=at(-6))], could_not_approve=["E1"]) for name in ("vm1", "vm2")]
+    claims_it = record("approved", TWO, methods=[], approved_at=at(-5))
+    liar, other = vm("vm3", [], [claims_it]), vm("vm4", [TWO])
+    assert approvals(*hit, liar, other) == ["approve vm4 E1"]
+    # Nor does it keep those that could not from being asked again.
+    retried = plan(*hit, liar)
+    assert acts(retried) == ["approve vm1 E1"] and "phase" not in noted(retried, "vm2")
+    asked = plan(*hit, vm("vm3", [TWO], [claims_it], approved=["E1"]))
+    assert acts(asked) == [] and noted(asked, "vm2") == {"phase": "approved", "approved_at": at(-5)}
 
 
 def test_never_is_never() -> None:
@@ -255,11 +281,12 @@ def test_ids_compare_without_case_and_are_sent_as_azure_wrote_them() -> None:
     assert step["event_ids"] == ["ABC"]
 
 
-def test_vms_that_disagree_take_the_later_status() -> None:
+def test_each_vm_has_the_status_of_its_own_document_and_what_has_started_is_not_approved() -> None:
     started = event(resources=("vm1", "vm2"), status="Started")
     found = plan(drained("vm1"), vm("vm2", [started], [record("drained", TWO)]))
     assert acts(found) == []
-    assert noted(found, "vm1")["phase"] == "started"
+    assert noted(found, "vm1") == {}
+    assert noted(found, "vm2")["phase"] == "started"
 
 
 def test_a_rule_that_fails_on_an_event_holds_it() -> None:

@@ -16,7 +16,6 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 BOTH = event("E1", ("vm1", "vm2"))
 HOLD = {"event_id": "E1", "action": "hold", "who": "alice"}
-RETIRE = {"event_id": "E1", "action": "retire_vm", "who": "alice", "why": "its disk is gone", "vm": "vm2"}
 
 
 def fleet() -> list[dict[str, Any]]:
@@ -41,12 +40,12 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
     ("given", "words"),
     [
         ({"event_id": ""}, "decide_event_id is missing"),
-        ({"action": "explode"}, "'explode'; it must be one of approve, hold, release, let_it_come, retire_vm"),
+        ({"action": "explode"}, "'explode'; it must be one of approve, hold, release, let_it_come$"),
         ({"action": None}, "must be one of"),
         ({"who": " "}, "give decide_who"),
         ({"action": "approve"}, "decide_why is missing: approve needs"),
-        ({"action": "retire_vm", "why": "x"}, "decide_vm is missing"),
-        ({"vm": "vm2"}, "decide_vm is for retire_vm only, not for hold"),
+        ({"action": "retire_vm", "why": "x", "vm": "vm2"}, "a VM is retired by the controller.*respond_retired"),
+        ({"vm": "vm2"}, "decide_vm was for retire_vm"),
         ({"until": "tomorrow"}, "decide_until must be a time"),
         ({"until": at(-1)}, "which is over"),
         ({"hours": "soon"}, "decide_hours must be a number"),
@@ -55,7 +54,6 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
         ({"why": "x" * 2000}, "decide_why has more than"),
         ({"colour": "red"}, "there is no decide_colour"),
         ({"event_id": "E9"}, r"no VM lists event E9 or has a record of it; known are: E1 \(Reboot of vm1, vm2\)"),
-        ({**RETIRE, "vm": "vm9"}, "decide_vm is vm9, which is no host of the inventory, and event E1 names vm1, vm2"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
@@ -83,14 +81,14 @@ def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
 
 
 def test_said_once_more_it_changes_nothing() -> None:
-    for given in (HOLD, {**HOLD, "hours": 3}, {**HOLD, "until": at(9999)}, {**HOLD, "action": "release"}, RETIRE):
+    for given in (HOLD, {**HOLD, "hours": 3}, {**HOLD, "until": at(9999)}, {**HOLD, "action": "release"}):
         seen = fleet()
         assert len(written(seen, given)) == 2, given
         assert written(seen, given, now=60) == [], given
-    assert len(written(seen, {**RETIRE, "who": "bob"}, now=60)) == 2
-    assert len(written(seen, {**RETIRE, "who": "bob", "hours": 48}, now=60)) == 2
+    assert len(written(seen, {**HOLD, "who": "bob"}, now=60)) == 2
+    assert len(written(seen, {**HOLD, "who": "bob", "hours": 48}, now=60)) == 2
     # When its time is over it can be said again.
-    assert len(written(seen, {**RETIRE, "who": "bob"}, now=3 * 86400)) == 2
+    assert len(written(seen, {**HOLD, "who": "bob"}, now=3 * 86400)) == 2
 
 
 def test_who_was_silent_gets_the_same_word_later() -> None:
@@ -104,20 +102,6 @@ def test_who_was_silent_gets_the_same_word_later() -> None:
     assert write["changes"]["decision"]["at"] == at(0)
 
 
-def test_words_about_the_event_and_about_its_vms_stand_beside_each_other() -> None:
-    seen = fleet()
-    written(seen, RETIRE)
-    written(seen, {**HOLD, "who": "bob"}, now=10)
-    written(seen, {**RETIRE, "vm": "vm1"}, now=20)
-    found = plan(*seen, now=30)
-    assert [words.split(" ")[0] for words in found["summary"]["retired"]] == ["vm2", "vm1"]
-    assert found["events"][0]["decision"]["who"] == "bob"
-    written(seen, {**HOLD, "action": "release"}, now=40)
-    found = plan(*seen, now=50)
-    assert found["summary"]["retired"] == []
-    assert found["events"][0]["decision"] is None
-
-
 def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
     seen = fleet()
     written(seen, HOLD)
@@ -126,43 +110,14 @@ def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
     assert acts(plan(*seen, now=20)) == ["approve vm1 E1"]
 
 
-def test_a_dead_vm_is_retired_by_others() -> None:
-    seen = fleet()
-    seen[1] = vm("vm2", state="unreachable")
-    (write,) = written(seen, RETIRE)
-    assert write["host"] == "vm1"
-    alone = event("E1", ("vm2",))
-    group = [{"name": "g", "members": ["vm2", "vm3"], "max_unavailable": 1}]
-    for listed, capacity, carrier in (([alone], group, "vm3"), ([], group, "vm3"), ([alone], [], "vm1")):
-        others = [vm("vm0"), vm("vm1", listed), vm("vm2", state="unreachable", last_look=vm("vm2", [alone], [record("drained", alone)])["look"]), vm("vm3")]
-        (write,) = written(others, RETIRE, capacity=capacity)
-        assert write["host"] == carrier
-        assert write["expected_revision"] == 0
-        assert write["changes"]["phase"] == "held"
-        found = plan(*others, capacity=capacity, now=10)
-        assert found["failed"] == []
-        assert "vm2" not in found["involved"]
-        assert written(others, RETIRE, now=20, capacity=capacity) == []
-    with pytest.raises(SayingError, match="no VM answers"):
-        say([vm("vm2", state="unreachable", last_look=vm("vm2", [alone])["look"])], RETIRE, now=at(0))
-
-
-def test_a_vm_that_answers_carries_its_own_retirement_too() -> None:
-    alone = event("E1", ("vm2",))
-    seen = [vm("vm1"), vm("vm2", [], [record("drained", alone)])]
-    assert [write["host"] for write in written(seen, RETIRE)] == ["vm2", "vm1"]
-    assert [step for step in plan(*seen, now=10)["steps"] if step["host"] == "vm2"] == []
-
-
-def test_a_vm_is_found_by_the_name_that_azure_uses() -> None:
-    its = event("E1", ("vm1", "AzureName", "ghost"))
-    seen = [vm("vm1", [its]), vm("web2", vm_name="azurename", identity={"name": "azurename", "resource_group": "RG", "subscription_id": "S"})]
-    for name, known in (("AZUREName", "web2"), ("WEB2", "web2"), ("GHOST", "ghost")):
-        assert say(seen, {**RETIRE, "vm": name}, now=at(0))["writes"][0]["changes"]["decision"]["vm"] == known
+def test_where_no_vm_of_the_event_answers_nothing_can_be_said() -> None:
+    """A record on another VM would not count."""
+    silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
+    with pytest.raises(SayingError, match=r"no VM of event E1 answers \(vm2\)"):
+        say([vm("vm1"), silent], HOLD, now=at(0))
 
 
 def test_an_event_of_which_only_a_record_remains() -> None:
     seen = [vm("vm1", [], [record("drained", BOTH)]), vm("vm2", state="unreachable")]
-    (write,) = written(seen, RETIRE)
+    (write,) = written(seen, HOLD)
     assert write["host"] == "vm1"
-    assert plan(*seen, now=10)["summary"]["retired"] != []

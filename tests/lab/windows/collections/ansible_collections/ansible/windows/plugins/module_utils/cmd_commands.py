@@ -202,6 +202,25 @@ def forfiles(run, text):
     return 1
 
 
+# A directory as the collection makes it: of the administrators, and nobody else may enter it.
+PRIVATE = "O:BAG:SYD:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)"
+USER = "S-1-5-21-1111111111-2222222222-3333333333-1001"
+
+
+def powershell(run, text):
+    """Only the question whose the present directory is. rights.txt of the machine has another answer than the usual one."""
+    if "(Get-Acl -LiteralPath .).Sddl;" not in text or "GetCurrent().User.Value" not in text:
+        raise Refused("stand-in for cmd: this line of PowerShell is not played: %s" % text)
+    other = os.path.join(run.machine.home, "rights.txt")
+    if os.path.exists(other):
+        with open(other) as stream:
+            run.say(stream.read().strip())
+    else:
+        run.say(PRIVATE)
+    run.say(USER)
+    return 0
+
+
 COMMANDS = {
     "cd": cd,
     "del": del_,
@@ -211,6 +230,7 @@ COMMANDS = {
     "icacls": icacls,
     "mkdir": mkdir,
     "move": move,
+    "powershell": powershell,
     "ren": ren,
     "type": type_,
 }

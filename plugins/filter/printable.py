@@ -1,0 +1,31 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter printable. See printable.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import printing
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.screening import shown
+
+
+def printable(value: Any, limit: Any = printing.LONGEST_TEXT, data: bool = False) -> Any:
+    """One line of visible text; with C(data) the same data with visible text."""
+    longest = plain.whole(limit)
+    if longest is None or longest < 1:
+        raise AnsibleFilterError(f"maintenance.azure.printable: limit must be a number of letters, 1 or more, not {printing.printable(limit, 100)}")
+    return shown(value) if plain.flag(data) else printing.printable(plain.plain(value), longest)
+
+
+class FilterModule:
+    """Ansible's entry point."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"printable": printable}

@@ -1,0 +1,39 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter settings_in_facts: the settings that a VM has brought along in its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, settings_in, why_refused
+
+
+def settings_in_facts(facts: Any) -> list[str]:
+    """The names, none for facts that have none."""
+    return settings_in(facts)
+
+
+def no_settings(facts: Any) -> bool:
+    """True where there are none; an error that names them where there are."""
+    why = why_refused(facts)
+    if why:
+        raise AnsibleFilterError(why)
+    return True
+
+
+def hosts_refused(hosts: Any, hostvars: Any) -> dict[str, str]:
+    """Each host whose facts have some, with what is said about it."""
+    return refused_hosts(hosts, hostvars)
+
+
+class FilterModule:
+    """For the roles, which do nothing on such a VM."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """The filters of this file."""
+        return {"settings_in_facts": settings_in_facts, "no_settings": no_settings, "hosts_refused": hosts_refused}

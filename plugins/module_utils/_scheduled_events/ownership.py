@@ -1,0 +1,110 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Whether the records' directory, the way to it and the files in it are in nobody's hands but ours.
+
+What stands in a record is undone as this user, often as root: whoever can write there could have anything undone.
+Trusted are root and the user who runs this. A directory that passes can be swapped by nobody else, so paths through it are safe.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import stat
+
+
+class NotTrusted(PermissionError):
+    """Somebody else could have written there. The message says who and how to mend it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def check_directory(path: str) -> None:
+    """Raise NotTrusted where others own or may write the directory or may exchange it; FileNotFoundError without one."""
+    whole = os.path.abspath(path)
+    _check_link(whole)
+    present = os.stat(whole)
+    quoted = shlex.quote(path)
+    mend = f"chown {_own_name()}: {quoted} && chmod 700 {quoted}; look at the files in it before you trust them"
+    _check_owner(path, present, mend)
+    if stat.S_ISDIR(present.st_mode) and present.st_mode & 0o022:
+        raise NotTrusted(f"{path} may be written by {_who_else(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    for parent in _ways_to(whole):
+        _check_parent(path, parent)
+
+
+def check_file(name: str, present: os.stat_result) -> None:
+    """Raise NotTrusted where another user owns or may write the open file."""
+    mend = "look at what is in it, then remove it, or chown and chmod 600 it"
+    _check_owner(name, present, mend)
+    if _others_may_write(present):
+        raise NotTrusted(f"{name} may be written by {_who_else(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+
+
+def _check_link(path: str) -> None:
+    """Whoever owns a link in a directory with the sticky bit may point it elsewhere at any time."""
+    present = os.lstat(path)
+    if stat.S_ISLNK(present.st_mode):
+        _check_owner(path, present, "it is a symbolic link; remove it and make a directory of your own")
+
+
+def _check_owner(path: str, present: os.stat_result, mend: str) -> None:
+    if present.st_uid not in _trusted():
+        raise NotTrusted(f"{path} belongs to {_name(present.st_uid)}, not to {_own_name()}: {mend}")
+
+
+def _ways_to(whole: str) -> list[str]:
+    """All directories above: on the way as it is written, and on the way to where links lead."""
+    found: list[str] = []
+    for start in (whole, os.path.realpath(whole)):
+        parent = os.path.dirname(start)
+        while parent not in found:
+            found.append(parent)
+            parent = os.path.dirname(parent)
+    return found
+
+
+def _check_parent(path: str, parent: str) -> None:
+    mend = f"take its rights from others (chmod go-w {shlex.quote(parent)}), or set records_path to a place where only {_own_name()} may write"
+    _check_link(parent)
+    present = os.stat(parent)
+    if present.st_uid not in _trusted():
+        raise NotTrusted(f"{path} lies in {parent}, which belongs to {_name(present.st_uid)}, not to {_own_name()}, who may exchange it: {mend}")
+    # With the sticky bit nobody exchanges what belongs to somebody else.
+    if _others_may_write(present) and not present.st_mode & stat.S_ISVTX:
+        raise NotTrusted(f"{path} lies in {parent}, which {_who_else(present.st_mode)} may write (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+
+
+def _others_may_write(present: os.stat_result) -> bool:
+    """Root's group, and a user's own group that has the same number (as with umask 002), are nobody else."""
+    own_group = present.st_gid == 0 or present.st_gid == present.st_uid
+    return bool(present.st_mode & (0o002 if own_group else 0o022))
+
+
+def _trusted() -> tuple[int, int]:
+    return (0, os.geteuid())
+
+
+def _who_else(mode: int) -> str:
+    return "everybody" if mode & 0o002 else "its group"
+
+
+def _own_name() -> str:
+    return _passwd_name(os.geteuid()) or str(os.geteuid())
+
+
+def _name(user: int) -> str:
+    known = _passwd_name(user)
+    return f"{known} (uid {user})" if known else f"uid {user}"
+
+
+def _passwd_name(user: int) -> str | None:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return None

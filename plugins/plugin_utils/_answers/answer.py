@@ -1,0 +1,138 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""From what a VM answers to what a play sees: documented keys of documented types, or a failure that says what is wrong.
+
+An interpreter that somebody has taken over prints whatever it likes: facts that would become variables, warnings in Ansible's own
+voice, a result that says that the VM is unreachable. None of that gets through.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Kind, Unusable, fields, name_of_type, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas import COMMON, DIFF, JOB, NO_ANSWER, SCHEMAS, Schema
+
+Answer = dict[str, Any]
+BAD_ANSWER = "bad_answer"
+# What core shows by itself, whatever becomes of the result.
+ASIDES = ("warnings", "deprecations", "exception")
+
+
+def refuse(module: str, host: str, why: str) -> Answer:
+    """The failure that takes the place of an answer that cannot be used."""
+    message = f"{host}: what {module} returned is not usable: {why}"
+    return {"changed": False, "failed": True, "msg": printable(message, limits.LINE), "error_kind": BAD_ANSWER}
+
+
+def read_answer(module: str, host: str, value: Any, job: bool = False) -> Answer:
+    """Any value as an answer of this module, run on this host. ``job``: it was only started, with async."""
+    try:
+        return _read(SCHEMAS[module], host, value, job)
+    except Unusable as error:
+        return refuse(module, host, str(error))
+    except (RecursionError, ValueError, OverflowError) as error:
+        # Python's own limits.
+        return refuse(module, host, f"it cannot be read ({type(error).__name__})")
+
+
+def _read(schema: Schema, host: str, value: Any, job: bool) -> Answer:
+    if not isinstance(value, Mapping):
+        raise Unusable("", f"is {name_of_type(value)}, not a dictionary")
+    failed = "failed" in value and COMMON["failed"](value["failed"], "failed")
+    known: dict[str, Kind] = {**COMMON, **schema.returns}
+    if schema.diff:
+        known["diff"] = DIFF
+    if failed:
+        known.update(NO_ANSWER)
+    elif job:
+        known.update(JOB)
+    found: Answer = fields(known, () if failed or job else ("changed", *schema.needed))(value, "")
+    said = _warnings(value.get("warnings"), host)
+    return dict(found, warnings=said) if said else found
+
+
+def _warnings(given: Any, host: str) -> list[str]:
+    """What the module wants people to know, as words of that VM: few, short, and one line each. What is no text is left out."""
+    texts = [found for found in map(_warning, given if isinstance(given, (list, tuple)) else ()) if found]
+    began = host + ": "
+    lines = [one if one.startswith(began) else began + one for one in texts[: limits.WARNINGS]]
+    return [printable(one, limits.WARNING) for one in lines]
+
+
+def _warning(given: Any) -> str | None:
+    """The text of one; ansible-core 2.19 and later have an object around it."""
+    if isinstance(given, Mapping):
+        event = given.get("event")
+        given = event.get("msg") if isinstance(event, Mapping) else None
+    elif given is not None and not isinstance(given, str):
+        given = getattr(getattr(given, "event", None), "msg", None)
+    return printable(given, limits.WARNING).strip() if isinstance(given, str) else None
+
+
+def read_output(module: str, host: str, printed: str, job: bool = False) -> str | None:
+    """What a module has printed as what it may have printed: JSON of a clean answer. None for what is no JSON object: core says so."""
+    passed = _limit_passed(printed)
+    if passed is not None:
+        return json.dumps(refuse(module, host, passed))
+    try:
+        value = _load(printed)
+    except Unusable as error:
+        return json.dumps(refuse(module, host, str(error)))
+    return None if value is None else json.dumps(read_answer(module, host, value, job))
+
+
+def read_foreign_output(module: str, host: str, printed: str) -> str | None:
+    """The same for a module of somebody else, whose result is read here and handed to nobody: without what core itself would act on."""
+    passed = _limit_passed(printed)
+    if passed is not None:
+        return json.dumps(refuse(module, host, passed))
+    try:
+        # A body that it hands on may hold anything, NaN too; whoever uses it checks it.
+        value = _load(printed, float)
+        return None if value is None else json.dumps({name: item for name, item in value.items() if name not in ASIDES and not name.startswith("_ansible_")})
+    except (RecursionError, Unusable) as error:
+        return json.dumps(refuse(module, host, str(error)))
+
+
+def _limit_passed(printed: str) -> str | None:
+    """Why an output is too much to be parsed, or None. Each value but the first of a container has a comma before it."""
+    if len(printed) > limits.BYTES:
+        return f"it has {len(printed)} characters, more than {limits.BYTES}"
+    if sum(map(printed.count, ",[{")) > limits.VALUES:
+        return f"it has more than {limits.VALUES} values"
+    return None
+
+
+def _constant(name: str) -> Any:
+    raise Unusable("a number in it", f"is {name}")
+
+
+def _load(printed: str, constant: Callable[[str], Any] = _constant) -> dict[str, Any] | None:
+    """The JSON object in an output, found as core does: from the first line that begins one to the last that ends one."""
+    lines = printed.splitlines()
+    begin = next((place for place, one in enumerate(lines) if one.strip().startswith("{")), None)
+    end = next((place for place in range(len(lines) - 1, -1, -1) if lines[place].strip().endswith("}")), None)
+    if begin is None or end is None or end < begin:
+        return None
+    try:
+        value = json.loads("\n".join(lines[begin : end + 1]), parse_int=_whole, parse_constant=constant)
+    except Unusable:
+        raise
+    except RecursionError:
+        raise Unusable("", f"is nested deeper than {limits.DEPTH} levels") from None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > limits.DIGITS + 1:
+        raise Unusable("a number in it", f"has more than {limits.DIGITS} digits")
+    return int(digits)

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The kinds of values that an answer has. Each takes any value and gives a plain copy that fits, or says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
+
+Kind = Callable[[Any, str], Any]
+
+# Core reads what stands under such a key as something of its own: a tagged text, an error, an encrypted value.
+RESERVED = "__ansible_"
+
+
+class Unusable(ValueError):
+    """A value that does not fit; the message names the key and what stands there."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(f"{where or 'the answer'} {why}")
+
+
+def name_of_type(value: Any) -> str:
+    """What a value is, in words."""
+    if value is None:
+        return "null"
+    for types, name in ((bool, "true or false"), ((int, float), "a number"), (str, "a text"), (Mapping, "a dictionary"), ((list, tuple), "a list")):
+        if isinstance(value, types):
+            return name
+    return "no JSON value"
+
+
+def printable(value: str, longest: int) -> str:
+    """One line of text without control characters, and not longer than that."""
+    found = "".join(letter if letter.isprintable() else " " for letter in str.__str__(value)[: longest + 1])
+    return found if len(found) <= longest else found[: longest - 4] + " ..."
+
+
+def text(value: Any, where: str) -> str:
+    """A text of a sensible length: a plan repeats names and ids for each event, and one of 10 MB would fill the controller's memory."""
+    found = _whole_text(value, where)
+    if len(found) > limits.TEXT:
+        raise Unusable(where, f"has {len(found)} characters, more than {limits.TEXT}")
+    return found
+
+
+def _whole_text(value: Any, where: str) -> str:
+    """A text of any length. Halves of surrogate pairs are replaced: nothing could write them."""
+    if not isinstance(value, str):
+        raise Unusable(where, f"is {name_of_type(value)}, not a text")
+    return str.__str__(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def line(value: Any, where: str) -> str:
+    """A text for people."""
+    return printable(_whole_text(value, where), limits.LINE)
+
+
+def output(value: Any, where: str) -> str:
+    """The end of what a program has printed, where mostly the reason is."""
+    return printable(_whole_text(value, where)[-limits.OUTPUT :].strip(), limits.OUTPUT)
+
+
+def flag(value: Any, where: str) -> bool:
+    """True or false, and nothing that only looks like it."""
+    if not isinstance(value, bool):
+        raise Unusable(where, f"is {name_of_type(value)}, not true or false")
+    return value
+
+
+def whole(value: Any, where: str) -> int:
+    """A whole number of a sensible size."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Unusable(where, f"is {name_of_type(value)}, not a whole number")
+    if abs(value) >= 10**limits.DIGITS:
+        raise Unusable(where, f"is a number of more than {limits.DIGITS} digits")
+    return int(value)
+
+
+def number(value: Any, where: str) -> float | int:
+    """A finite number."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise Unusable(where, "is no finite number")
+        return float(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return whole(value, where)
+    raise Unusable(where, f"is {name_of_type(value)}, not a number")
+
+
+def anything(value: Any, where: str, depth: int = 0) -> Any:
+    """Any JSON value that is not too deep, such as the options of a drain method."""
+    if depth > limits.DEPTH:
+        raise Unusable(where[:100], f"is nested deeper than {limits.DEPTH} levels")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _whole_text(value, where)
+    if isinstance(value, (int, float)):
+        return number(value, where)
+    if isinstance(value, Mapping):
+        return {key(name, where): anything(item, f"{where}.{printable(str(name), 60)}", depth + 1) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [anything(item, f"{where}[{place}]", depth + 1) for place, item in enumerate(value)]
+    raise Unusable(where, f"is {name_of_type(value)}")
+
+
+def key(value: Any, where: str) -> str:
+    """The key of a dictionary that may have any."""
+    name = text(value, f"a key of {where}")
+    if name.startswith(RESERVED):
+        raise Unusable(where, f"has the key {printable(name, 60)}, which only Ansible itself may use")
+    return name
+
+
+def maybe(kind: Kind) -> Kind:
+    """Or null."""
+    return lambda value, where: None if value is None else kind(value, where)
+
+
+def many(kind: Kind) -> Kind:
+    """A list of them."""
+
+    def check(value: Any, where: str) -> list[Any]:
+        if not isinstance(value, (list, tuple)):
+            raise Unusable(where, f"is {name_of_type(value)}, not a list")
+        return [kind(item, f"{where}[{place}]") for place, item in enumerate(value)]
+
+    return check
+
+
+def named(kind: Kind) -> Kind:
+    """A dictionary of them, with any keys."""
+
+    def check(value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise Unusable(where, f"is {name_of_type(value)}, not a dictionary")
+        return {key(name, where): kind(item, f"{where}.{printable(str(name), 60)}") for name, item in value.items()}
+
+    return check
+
+
+def fields(known: Mapping[str, Kind], needed: Iterable[str] = ()) -> Kind:
+    """A dictionary with these keys. Others are left out; one that is needed must be there."""
+    wanted = tuple(needed)
+
+    def check(value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise Unusable(where, f"is {name_of_type(value)}, not a dictionary")
+        for name in wanted:
+            if name not in value:
+                raise Unusable(where, f"has no {name}")
+        before = where + "." if where else ""
+        return {name: kind(value[name], before + name) for name, kind in known.items() if name in value}
+
+    return check

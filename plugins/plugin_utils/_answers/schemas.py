@@ -1,0 +1,157 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What each module returns, key by key: the RETURN of its documentation, with types. Keys that are not here never reach a play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import identity, record_format, upgrades
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import METHOD_KEYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
+    Kind,
+    anything,
+    fields,
+    flag,
+    line,
+    many,
+    maybe,
+    named,
+    number,
+    output,
+    text,
+    whole,
+)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """One module. A success has the keys that are needed; a failure has any of them."""
+
+    returns: Mapping[str, Kind]
+    needed: tuple[str, ...]
+    diff: bool = False
+    # Beside those of every answer.
+    more: Mapping[str, Kind] = field(default_factory=dict)
+
+
+# Of every answer. "failed" decides how the rest is read. What the program printed is there where it printed no answer at all.
+COMMON: Mapping[str, Kind] = {"changed": flag, "failed": flag, "msg": line, "error_kind": line}
+NO_ANSWER: Mapping[str, Kind] = {"module_stdout": output, "module_stderr": output, "rc": whole}
+# With async: what core's own wrapper says.
+JOB: Mapping[str, Kind] = {"ansible_job_id": line, "results_file": line, "started": anything, "finished": anything}
+
+DIFF = fields({"before": named(anything), "after": named(anything), "before_header": line, "after_header": line}, ("before", "after"))
+
+EVENT_TEXTS = ("event_type", "event_status", "event_source", "resource_type", "not_before", "description")
+EVENT: Mapping[str, Kind] = {
+    "event_id": text,
+    **dict.fromkeys(EVENT_TEXTS, maybe(text)),
+    "resources": many(text),
+    "duration_in_seconds": maybe(whole),
+    "affects_this_vm": maybe(flag),
+    "raw": named(anything),
+}
+EVENTS = many(fields(EVENT, ("event_id", "resources")))
+
+RECORD_TYPES: Mapping[str, Kind] = {
+    **dict.fromkeys(record_format.TEXT_KEYS, maybe(text)),
+    "format": whole,
+    "revision": whole,
+    "event": fields({name: EVENT[name] for name in record_format.EVENT_KEYS}, ("event_id", "resources")),
+    "phase": text,
+    "history": many(fields({"phase": text, "at": text}, ("phase", "at"))),
+    "rule": maybe(named(anything)),
+    "decision": maybe(named(anything)),
+    "attempts": whole,
+    "undone": flag,
+    "told": many(text),
+    "methods": many(
+        fields(
+            {
+                **dict.fromkeys(METHOD_KEYS, maybe(text)),
+                "id": text,
+                "options": maybe(named(anything)),
+                "before": maybe(named(anything)),
+                "outside": maybe(flag),
+            },
+            ("id",),
+        )
+    ),
+    "age_seconds": maybe(number),
+}
+# What a new version of a record has besides is kept with any value.
+RECORD = fields({**dict.fromkeys(record_format.empty_record(""), anything), **RECORD_TYPES}, ("event", "phase", "history", "methods"))
+
+CLAIM_TEXTS = ("event_id", "who", "made_at", "limit")
+CLAIM = fields(
+    {"name": text, "run": text, "digest": text, "kind": text, "groups": named(text), "expired": flag, **dict.fromkeys(CLAIM_TEXTS, maybe(text))},
+    ("name", "run", "digest", "kind", "groups", "expired"),
+)
+MIRROR = fields({"vm": text, "vm_id": maybe(text), "keeper_vm_id": maybe(text), "record": RECORD}, ("vm", "record"))
+TOMBSTONE = fields({"event_id": text, "at": text, "vm_id": maybe(text)}, ("event_id", "at"))
+MARK = fields(dict.fromkeys(upgrades.KEYS, maybe(text)))
+
+ASKED: Mapping[str, Kind] = {
+    "vm_name": maybe(text),
+    "document_incarnation": maybe(whole),
+    "api_version": maybe(text),
+    "endpoint": maybe(text),
+    "endpoint_source": maybe(text),
+}
+LOOK: Mapping[str, Kind] = {
+    **ASKED,
+    "events": EVENTS,
+    "identity": fields(dict.fromkeys(identity.read_identity(None), maybe(text)), ("name", "vm_id")),
+    "system": text,
+    "boot_id": maybe(text),
+    "uptime_seconds": maybe(number),
+    "now": text,
+    "enabled_at": maybe(text),
+    "enabled_recently": flag,
+    "in_service": maybe(flag),
+    "in_service_why": maybe(text),
+    "records": many(RECORD),
+    "claims": many(CLAIM),
+    "mirrors": many(MIRROR),
+    "tombstones": many(TOMBSTONE),
+    "upgrades": many(MARK),
+    "records_problems": many(line),
+    "records_readable": flag,
+}
+OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}, ("event_id", "outcome"))
+SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
+SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
+
+SCHEMAS: Mapping[str, Schema] = {
+    "maintenance_info": Schema(LOOK, tuple(LOOK)),
+    "maintenance_record": Schema(
+        {"record": maybe(RECORD), "conflict": flag, "claims": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
+        ("record", "conflict"),
+        diff=True,
+    ),
+    "scheduled_events_info": Schema({**ASKED, "events": EVENTS}, ("events",)),
+    "scheduled_events_approve": Schema(
+        {**ASKED, "approved": many(text), "already_started": many(text), "not_found": many(text)},
+        ("approved", "already_started", "not_found"),
+    ),
+    "wait_for_scheduled_event": Schema(
+        {
+            **ASKED,
+            "outcome": text,
+            "outcomes": many(OUTCOME),
+            "events": EVENTS,
+            "elapsed": number,
+            "polls": whole,
+            "failed_polls": whole,
+            "last_status": maybe(text),
+            "last_error": maybe(line),
+        },
+        ("outcome", "events"),
+    ),
+    "haproxy_server": Schema({"backends": named(fields(SERVER, tuple(SERVER))), "reached": flag}, ("backends", "reached"), diff=True),
+}

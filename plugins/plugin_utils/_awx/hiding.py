@@ -1,0 +1,118 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be a secret is compared, sent, and never shown.
+
+Whoever has the address of a Slack or Teams webhook may post there, and a header may carry a token. So of a notification template's configuration
+only what is known to be harmless is shown, and what nobody here has heard of is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+CONFIGURATION = "notification_configuration"
+# AWX's own word for what it keeps and shows to nobody.
+ENCRYPTED = "$encrypted$"
+SECRET = "(hidden)"
+OTHER_SECRET = "(hidden, and another one)"
+# Of all types of notification (awx/main/notifications, read at commit 0123329).
+HARMLESS = {
+    *("host", "port", "username", "use_tls", "use_ssl", "sender", "recipients", "timeout", "server", "nickname", "targets"),
+    *("channels", "channel", "hex_color", "http_method", "disable_ssl_verification", "mattermost_username", "mattermost_channel", "mattermost_no_verify_ssl"),
+    *("rocketchat_username", "rocketchat_no_verify_ssl", "account_sid", "from_number", "to_numbers", "subdomain", "client_name"),
+    *("dashboardId", "panelId", "annotation_tags", "isRegion", "grafana_no_verify_ssl", "aws_region", "sns_topic_arn"),
+}
+# Names of variables whose values are not shown where AWX has other ones than we.
+NAME = re.compile(r"pass(word|wd|phrase)?$|_pass\b|password|secret|token|api_?key|access_?key|private_?key$|credential", re.IGNORECASE)
+LOGIN = re.compile(r"^(https?://)[^/@\s]+@", re.IGNORECASE)
+# Shorter texts would be found in innocent words.
+SHORTEST = 6
+
+
+def hide(one: Mapping[str, Any]) -> dict[str, Any]:
+    """An object as it may be shown. What is hidden already stays so."""
+    arguments = dict(one["arguments"])
+    if one["kind"] == "notification_template" and isinstance(arguments.get(CONFIGURATION), Mapping):
+        arguments[CONFIGURATION] = {key: SECRET if _hidden(key, value) else value for key, value in arguments[CONFIGURATION].items()}
+    return {**one, "arguments": arguments}
+
+
+def hide_found(one: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    """What AWX has of an object, as it may be shown: a secret says whether it is the wanted one, and no more."""
+    if not one["made"]:
+        # Somebody else's: that it is there is all that we ask.
+        return {key: item[key] for key in ("id", "name", "description") if key in item}
+    shown = dict(item)
+    if one["kind"] == "notification_template" and isinstance(shown.get(CONFIGURATION), Mapping):
+        wanted = one["arguments"].get(CONFIGURATION) or {}
+        shown[CONFIGURATION] = {key: _found_secret(value, wanted.get(key)) if _hidden(key, value) else value for key, value in shown[CONFIGURATION].items()}
+    if shown.get("host_config_key"):
+        shown["host_config_key"] = OTHER_SECRET
+    if isinstance(shown.get("scm_url"), str):
+        shown["scm_url"] = LOGIN.sub(rf"\1{SECRET}@", shown["scm_url"])
+    return shown
+
+
+def hide_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
+    """A difference without the values whose names say that they are secrets."""
+    return {**difference, **{side: _named(str(difference["what"]), difference[side]) for side in ("before", "after")}}
+
+
+def _named(name: str, value: Any) -> Any:
+    if NAME.search(name) and value not in (None, "", {}, []):
+        return SECRET
+    if isinstance(value, Mapping):
+        return {key: _named(str(key), inner) for key, inner in value.items()}
+    return [_named("", inner) for inner in value] if isinstance(value, list) else value
+
+
+def _hidden(key: str, value: Any) -> bool:
+    return key not in HARMLESS and value not in (None, "", {}, [], ENCRYPTED) and not isinstance(value, bool)
+
+
+def _found_secret(value: Any, wanted: Any) -> str:
+    return SECRET if _same(value, wanted) else OTHER_SECRET
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Whether AWX has what is wanted, as far as it shows it."""
+    if isinstance(value, Mapping) and isinstance(wanted, Mapping):
+        return set(value) == set(wanted) and all(_same(value[key], wanted[key]) for key in value)
+    return bool(value in (ENCRYPTED, wanted))
+
+
+def secrets(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The texts that must not be shown, longest first: whole values, and what in them is the secret."""
+    found: set[str] = set()
+    for one in objects:
+        configuration = one["arguments"].get(CONFIGURATION)
+        for key, value in configuration.items() if isinstance(configuration, Mapping) else ():
+            if _hidden(str(key), value):
+                found.update(part for text in _texts(value) for part in _parts(text))
+    return sorted((text for text in found if len(text) >= SHORTEST), key=lambda text: (-len(text), text))
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [text for inner in value.values() for text in _texts(inner)]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [text for inner in value for text in _texts(inner)]
+    return [str(value)]
+
+
+def _parts(text: str) -> list[str]:
+    """The text, its words (``Bearer TOKEN``), and of an address everything but the scheme and the host."""
+    words = [word for word in text.split() if "://" not in word]
+    pieces = re.split(r"[/?&=]", urlsplit(text).path + "?" + urlsplit(text).query) if "://" in text else []
+    return [text, *words, *(piece for piece in pieces if len(piece) >= 2 * SHORTEST)]
+
+
+def redact(text: str, hidden: Sequence[str]) -> str:
+    """A text of somebody else's without the secrets that it repeats."""
+    for secret in hidden:
+        text = text.replace(secret, SECRET)
+    return text

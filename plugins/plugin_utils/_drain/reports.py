@@ -1,0 +1,73 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be undone from here, in words that say what to do by hand. Texts of records are quoted where they are no plain names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import Configured
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import Place, shown
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import Recorded
+
+MOST_PLACES = 5
+
+
+def malformed(one: Recorded, host: str) -> str:
+    """A method of a record that this collection did not write like this."""
+    return (
+        f"{host}: the record has a method {shown(one.identifier)} of kind {shown(one.kind)} whose name or finding is malformed; nothing was "
+        "done about it. See by hand what it changed, then remove the record (maintenance_record with state absent)."
+    )
+
+
+def another_kind(present: Recorded, entry: Configured) -> str:
+    """A name that means two methods."""
+    return (
+        f"The record has a method {shown(present.identifier)} of kind {shown(present.kind)}, and drain_methods has {entry.kind} by that name. "
+        "Give the new one another name."
+    )
+
+
+def not_checked(one: Recorded, host: str) -> str:
+    """A drained method that the variables name no more."""
+    return (
+        f"{host} was drained by method {shown(one.identifier)} ({shown(one.kind)}), and drain_methods has no method of that name and kind, or "
+        "another server or other balancers for it; so it cannot be checked whether it still is drained."
+    )
+
+
+def not_configured(one: Recorded, host: str) -> str:
+    """A method outside the VM that the variables name no more."""
+    entry = f"{{name: {one.identifier}, method: {one.kind}"
+    return (
+        f"{host}: method {one.identifier} ({one.kind}) changed something outside the VM and is no longer in drain_methods, by name and kind; its "
+        f"undo was not run. List it with its options in drain_methods_former of {host}: {entry}, ...}}. Or put back by hand what it changed, "
+        f"and say so there: {entry}, by_hand: true}}"
+    )
+
+
+def wrong_entry(one: Recorded, entry: Configured, host: str) -> str:
+    """A method outside the VM whose former entry cannot be used."""
+    return (
+        f"{host}: method {one.identifier} ({one.kind}) changed something outside the VM, and its undo was not run: {entry.problem} Correct the entry, "
+        "or put back by hand what the method changed, and say so there with by_hand: true."
+    )
+
+
+def unnamed_places(one: Recorded, server: str, places: Sequence[Place], host: str) -> str:
+    """Places of HAProxy that the variables name no more."""
+    found = [
+        f"server {shown(server)} of backend {shown(place.backend)} on balancer {shown(place.balancer)} was {place.state} before the drain"
+        for place in places[:MOST_PLACES]
+    ]
+    if len(places) > MOST_PLACES:
+        found.append(f"and {len(places) - MOST_PLACES} more")
+    first = places[0]
+    entry = f"{{name: {one.identifier}, method: haproxy, server: {shown(server)}, balancers: [{shown(first.balancer)}]"
+    return (
+        f"{host}: {'; '.join(found)}, and drain_methods does not name it any more; nothing was changed there. List it in drain_methods_former of "
+        f"{host}: {entry}}}. Or put it back by hand on {shown(first.balancer)}, as in echo 'set server {shown(first.backend)}/{shown(server)} "
+        f"state {first.state}' | socat stdio /run/haproxy/admin.sock, and say so there: {entry}, by_hand: true}}"
+    )

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Which variables are settings, so that nothing but the inventory, group_vars and whoever runs Ansible may set them."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import re
+from typing import Any
+
+import yaml
+
+ROLES = ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade")
+# What the roles keep for themselves while they run, and what they leave for the play.
+INTERNAL = re.compile(f"__({'|'.join(ROLES)})_")
+RESULTS = frozenset(
+    (
+        "approve_result",
+        "drain_result",
+        "drain_tasks_state",
+        "drain_undo_result",
+        "gate_asked",
+        "gate_ended",
+        "gate_own_restarts",
+        "gate_result",
+        "gate_skipped",
+        "observe_look",
+        "recover_result",
+        "respond_plan",
+        "upgrade_keepers",
+        "upgrade_until",
+    )
+)
+# Of Ansible and AWX: a fact of this name would make one VM another, or whoever runs this somebody else.
+OTHERS = frozenset(("inventory_hostname", "inventory_hostname_short", "group_names", "playbook_dir", "awx_job_id", "awx_user_name", "tower_user_name"))
+
+
+@functools.lru_cache(maxsize=1)
+def setting_names() -> frozenset[str]:
+    """Every option of the roles that act on VMs, as their argument_specs have them."""
+    folder = pathlib.Path(__file__).resolve().parents[3] / "roles"
+    return frozenset(name for role in ROLES for name in _options(folder / role / "meta" / "argument_specs.yml"))
+
+
+def _options(path: pathlib.Path) -> set[str]:
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    with path.open(encoding="utf-8") as file:
+        entries = yaml.load(file, Loader=loader)["argument_specs"].values()  # noqa: S506  a safe loader, the fast one where there is one
+    return {str(name) for entry in entries for name in entry.get("options") or {}}
+
+
+def is_setting(name: str) -> bool:
+    """Whether a fact must not have this name."""
+    return name in setting_names() or name in RESULTS or name in OTHERS or (name.startswith("__") and INTERNAL.match(name) is not None)

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Whether the records' directory on a Windows VM is in nobody's hands but ours, by its security descriptor.
+
+Names of users depend on the language of Windows, and so do all commands that print them; a descriptor (SDDL) has their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+# One line for cmd.exe, in the directory: its descriptor, then the number of the user who asks.
+ASK = 'powershell.exe -NoProfile -NonInteractive -Command "(Get-Acl -LiteralPath .).Sddl;[Security.Principal.WindowsIdentity]::GetCurrent().User.Value"'
+# Administrators, the system, the owner and whoever makes a file, the built-in administrator, Windows' own installer.
+TRUSTED = {
+    "BA", "SY", "OW", "CO", "LA",
+    "S-1-5-32-544", "S-1-5-18", "S-1-3-4", "S-1-3-0", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
+}  # fmt: skip
+OWNER = re.compile(r"O:(S-[0-9-]+|[A-Z]{2})(?=[GDS]:|$)")
+ACCESS = re.compile(r"D:([A-Z]*)((?:\([^()]*\))*)")
+ENTRY = re.compile(r"\(([^()]*)\)")
+# Rights by which nothing can be changed, in letters and as bits.
+READ_ONLY = {"FR", "FX", "GR", "GX", "RC", "CC", "SW", "LO", "RP"}
+CHANGING = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x10000 | 0x40000 | 0x80000 | 0x2000000 | 0x10000000 | 0x40000000
+
+
+def check_rights(where: str, said: list[str]) -> None:
+    """Raise PermissionError where others own or may write the directory. ``said`` is what ASK printed."""
+    lines = [line.strip() for line in said if line.strip()]
+    owner, access = (OWNER.match(lines[0]), ACCESS.search(lines[0])) if len(lines) == 2 else (None, None)
+    if owner is None or access is None:
+        raise PermissionError(f"the owner and the rights of {where} cannot be asked for: {' '.join(lines)[:200] or 'no answer'}")
+    trusted = TRUSTED | {lines[1]}
+    mend = (
+        f'icacls "{where}" /setowner *S-1-5-32-544, then icacls "{where}" /inheritance:r /grant:r *S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F, and '
+        f'take the rights of others away (icacls "{where}" /remove *SID); look at the files in it before you trust them'
+    )
+    if owner.group(1) not in trusted:
+        raise PermissionError(f"{where} belongs to {owner.group(1)}, not to the administrators, the system or the connecting user: {mend}")
+    # No list at all is everything for everybody.
+    others = _who_may_write(access.group(2)) - trusted if "NO_ACCESS_CONTROL" not in lines[0] else {"everybody"}
+    if others:
+        raise PermissionError(f"{where} may be written by {', '.join(sorted(others))[:200]}: {mend}")
+
+
+def _who_may_write(entries: str) -> set[str]:
+    """All who are allowed something by which files can be changed. A denial beside it is not weighed."""
+    found = set()
+    for entry in ENTRY.findall(entries):
+        parts = entry.split(";")
+        if len(parts) < 6 or (not parts[0].endswith("D") and _changes(parts[2])):
+            found.add(parts[5] if len(parts) >= 6 else entry)
+    return found
+
+
+def _changes(rights: str) -> bool:
+    if re.fullmatch(r"0x[0-9a-fA-F]{1,8}", rights):
+        return bool(int(rights, 16) & CHANGING)
+    return not {rights[at : at + 2] for at in range(0, len(rights), 2)} <= READ_ONLY

@@ -1,0 +1,157 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Items 10 and 15: what a VM or an event says is shown on one line and without tricks, and no event can be chosen in the place of another."""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+import typing as t
+
+import pytest
+import records
+from lab.simulator import Simulator
+from planning import FAILED, Look, Scene, a_filter
+
+EVIL = "\x1b[2J\x1b]0;title\x07red\r\nFAILED fake\n\u202egnp.exe\u2028next\u2029\x9b31m\u2066\x00\x7f"
+BAD = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2028\u2029\u2066\u2067\u2068\u2069"}
+VMS = ("liar", "web1")
+
+
+class Stage(t.NamedTuple):
+    scene: Scene
+    looks: dict[str, Look]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Stage]:
+    simulator = Simulator(VMS, 1, "--switch", "rate_limit=0")
+    try:
+        scene = Scene(tmp_path_factory.mktemp("screens"), simulator, VMS)
+        scene.event("own", "Reboot", ["liar"])
+        scene.event("others", "Reboot", ["web1"])
+        yield Stage(scene, scene.looks())
+    finally:
+        simulator.close()
+
+
+def lied(stage: Stage, change: t.Callable[[Look], None]) -> dict[str, Look]:
+    look = copy.deepcopy(stage.looks["liar"])
+    change(look)
+    return {**stage.looks, "liar": look}
+
+
+def _event(**changes: t.Any) -> t.Callable[[Look], None]:
+    return lambda look: look["events"][0].update(changes)
+
+
+def _record(**changes: t.Any) -> t.Callable[[Look], None]:
+    def change(look: Look) -> None:
+        event = {**copy.deepcopy(look["events"][0]), **changes.pop("event", {})}
+        method = records.method("service", {})
+        found = {**records.record(event, {**method, **changes.pop("method", {})}, phase="failed"), "outcome": None, "missing_since": None}
+        look["records"] = [{**found, **changes}]
+
+    return change
+
+
+def _look(**changes: t.Any) -> t.Callable[[Look], None]:
+    return lambda look: look.update(changes)
+
+
+def _replaced(**changes: t.Any) -> t.Callable[[Look], None]:
+    def change(look: Look) -> None:
+        look.clear()
+        look.update(changes)
+
+    return change
+
+
+LIES: dict[str, t.Callable[[Look], None]] = {
+    "description": _event(description=EVIL),
+    "type": _event(event_type=EVIL),
+    "id": _event(event_id=EVIL),
+    "source": _event(event_source=EVIL),
+    "status": _event(event_status=EVIL),
+    "resources": _event(resources=["liar", EVIL]),
+    "who": _record(decision={**records.word("hold"), "who": EVIL}),
+    "why": _record(decision={**records.word("hold"), "why": EVIL}),
+    "rule": _record(rule={"name": EVIL, "drain": True, "approve": "after_drain"}),
+    "reason": _record(reason=EVIL),
+    "method": _record(method={"method": EVIL, "id": EVIL}),
+    "found": _record(method={"before": {EVIL: EVIL}}),
+    "error": _record(method={"error": EVIL}),
+    "problems": _look(records_problems=[EVIL]),
+    "health": _look(in_service=False, in_service_why=EVIL),
+    "name": _look(vm_name=EVIL),
+    "lease": _look(claims=[{"name": "n", "run": "abcdef", "event_id": EVIL, "kind": "events", "who": EVIL, "groups": {EVIL: EVIL}, "expired": False}]),
+    "failed": _replaced(failed=True, msg=EVIL),
+    "unreachable": _replaced(unreachable=True, msg=EVIL),
+    "unreadable": _look(records_readable=False, records_problems=[EVIL]),
+}
+
+
+@pytest.mark.parametrize("what", list(LIES))
+def test_all_that_is_shown_is_plain(stage: Stage, what: str) -> None:
+    plan = stage.scene.plan(lied(stage, LIES[what]))
+    show = a_filter("status_lines")
+    shown = list(show(plan))
+    for event in plan["events"]:
+        shown += show(plan, event_id=event["event_id"])
+    shown += [item["reason"] for item in plan["failed"]] + [step["reason"] for step in plan["steps"]]
+    raw = [line for line in shown if BAD & set(line)]
+    assert raw == [], repr(raw[0][:300])
+
+
+# --- 15: which event is meant ----------------------------------------------------------------------------------------
+def beside(stage: Stage, event_id: str) -> dict[str, Look]:
+    """The liar lists one event more, whose id is made for it."""
+    return lied(stage, lambda look: look["events"].append({**look["events"][0], "event_id": event_id}))
+
+
+def written(stage: Stage, looks: t.Mapping[str, Look], typed: str) -> set[str]:
+    """The events that a person's word would be written for, as Azure writes ids; none where it is refused."""
+    try:
+        return {event_id.strip().upper() for event_id, _host in stage.scene.decide(looks, typed, "approve")}
+    except Exception as error:
+        assert typed in str(error) or "event" in str(error), error
+        return set()
+
+
+@pytest.mark.parametrize("length", [8, 13, 35])
+def test_the_beginning_of_an_id_is_enough(stage: Stage, length: int) -> None:
+    mine = stage.scene.events["others"]
+    assert written(stage, stage.looks, mine[:length].lower()) == {mine}
+
+
+CONFUSIONS: dict[str, t.Callable[[str], str]] = {
+    "the beginning itself": lambda mine: mine[:8],
+    "the same beginning": lambda mine: mine[:8] + "-0000-4000-8000-000000000000",
+    "all but the end": lambda mine: mine[:-1],
+    "more than all": lambda mine: mine + "0",
+    "another case": lambda mine: mine.swapcase() + " ",
+    "a pattern": lambda mine: mine[:7] + "*",
+    "letters of another script": lambda mine: mine[:8].replace("0", "\u041e") + mine[8:],
+}
+
+
+@pytest.mark.parametrize("confusion", list(CONFUSIONS))
+@pytest.mark.parametrize("typed", [8, 36])
+def test_no_other_event_is_taken(stage: Stage, confusion: str, typed: int) -> None:
+    mine = stage.scene.events["others"]
+    found = written(stage, beside(stage, CONFUSIONS[confusion](mine)), mine[:typed])
+    assert found <= {mine}, "a person's approval went to the event that the liar made"
+    if typed == 36:
+        assert found == {mine}, "the whole id is not enough any more"
+
+
+@pytest.mark.parametrize("typed", ["1", "2", "#1", "*", ".", "-", " "])
+def test_what_says_nothing_chooses_nothing(stage: Stage, typed: str) -> None:
+    assert written(stage, beside(stage, "x"), typed) == set()
+
+
+def test_a_silent_liar_leaves_the_choice(stage: Stage, tmp_path: pathlib.Path) -> None:
+    mine = stage.scene.events["others"]
+    assert written(stage, {**stage.looks, "liar": FAILED}, mine) == {mine}

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filters of role drain, as templates call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
+from ansible_collections.maintenance.azure.plugins.filter.observations import observations
+
+FILTERS = FilterModule().filters()
+METHODS = [
+    {"method": "service", "names": ["a"]},
+    {"method": "haproxy", "balancers": ["lb1"], "backends": ["app"], "name": "shop"},
+    {"method": "tasks", "undo": "u"},
+]
+TARGETS = [
+    {"name": "shop", "method": "haproxy", "server": "web1", "balancers": ["lb1"], "backends": ["app"]},
+    {"name": "3-tasks", "method": "tasks", "server": "", "balancers": [], "backends": []},
+]
+
+
+@pytest.mark.parametrize(
+    ("methods", "former", "words"),
+    [
+        ([{"method": "none", "name": "Big"}], [], "entry 1: name is wrong: Big"),
+        ([{"method": "none", "name": ""}], [], "name is wrong"),
+        ([{"method": "none", "name": "a"}, {"method": "tasks", "name": "a"}], [], "entry 2: entry 1 has the name a, too"),
+        (METHODS, "text", "drain_methods_former must be a list of methods, and is text"),
+        (METHODS, {"method": "none"}, "must be a list"),
+        (METHODS, [{}], "drain_methods_former, entry 1: method must be"),
+        (METHODS, [{"method": "../x"}], "method must be"),
+        (METHODS, [{"method": "tasks", "name": "../x"}], "entry 1: name is wrong"),
+        (METHODS, [{"method": "tasks", "by_hand": "perhaps"}], "by_hand must be true"),
+    ],
+)
+def test_settings_that_cannot_be_right_are_named(methods: Any, former: Any, words: str) -> None:
+    (said,) = FILTERS["drain_setting_problems"](methods, former)
+    assert words in said
+
+
+@pytest.mark.parametrize("former", [[], (), None, "", [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "tasks", "name": "x", "by_hand": True}]])
+def test_settings_that_are_right_have_no_problems(former: Any) -> None:
+    assert FILTERS["drain_setting_problems"](METHODS, former) == []
+
+
+def test_an_observation_carries_the_targets_of_the_variables() -> None:
+    assert FILTERS["drain_targets"](METHODS, "web1") == TARGETS
+    assert FILTERS["drain_targets"]([], "web1", [{"method": "haproxy", "balancers": ["lb2"], "by_hand": True}])[0]["balancers"] == []
+    # A VM's own answer has no say in them.
+    look = {"events": [], "targets": ["evil"]}
+    (one,) = observations(["web1"], {"web1": {"__respond_host": {"targets": TARGETS}, "observe_look": look}})
+    assert one["targets"] == TARGETS
+    (other,) = gate_observations(["web1"], {"web1": {"drain_methods": METHODS, "observe_look": look}}, ["web1"], 1)
+    assert other["targets"] == TARGETS

@@ -1,0 +1,358 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers: any value in, documented keys of documented types or one failure out, and honest answers as they are."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pathlib
+import time
+import typing as t
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import limits as on_the_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import (
+    read_answer,
+    read_foreign_output,
+    read_output,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas import COMMON, JOB, NO_ANSWER, SCHEMAS
+
+ROOT = pathlib.Path(__file__).resolve().parents[5]
+CONTRACT = ROOT / "tests" / "contract"
+MODULES = sorted(SCHEMAS)
+INFO, RECORD = "maintenance_info", "maintenance_record"
+
+
+def _documented(module: str) -> dict[str, t.Any]:
+    text = (ROOT / "plugins" / "modules" / f"{module}.py").read_text().split('RETURN = r"""', 1)[1].split('"""', 1)[0]
+    return dict(yaml.safe_load(text))
+
+
+def _honest() -> list[t.Any]:
+    """Results of the real modules, with what the contract leaves out because it differs each time."""
+    found = []
+    for cases in ("look", "records", "approve", "wait", "texts", "vectors", "answers", "options"):
+        steps = {case["name"]: case for case in _cases(cases)}
+        for name, case in json.loads((CONTRACT / "expected" / f"{cases}.json").read_text()).items():
+            for place, result in enumerate(case["results"]):
+                module = _module_of(result, steps.get(name, {}), place)
+                if module:
+                    found.append(pytest.param(module, result, id=f"{cases}: {name} {place}"))
+    return found
+
+
+def _cases(name: str) -> list[dict[str, t.Any]]:
+    loaded = yaml.safe_load((CONTRACT / "cases" / f"{name}.yml").read_text())
+    return [case for case in loaded if isinstance(case, dict) and "name" in case] if isinstance(loaded, list) else []
+
+
+def _module_of(result: dict[str, t.Any], case: dict[str, t.Any], place: int) -> str | None:
+    steps = [step for step in case.get("steps", []) if "module" in step]
+    if len(steps) > place:
+        return str(steps[place]["module"])
+    for key, module in (("records_readable", INFO), ("conflict", RECORD), ("approved", "scheduled_events_approve"), ("outcome", "wait_for_scheduled_event")):
+        if key in result:
+            return module
+    return "scheduled_events_info" if "events" in result else None
+
+
+HONEST = _honest()
+LOOK: dict[str, t.Any] = dict(json.loads((CONTRACT / "expected" / "look.json").read_text())["a first look"]["results"][0], uptime_seconds=5.5)
+
+
+@pytest.mark.parametrize(("module", "result"), HONEST)
+def test_what_the_modules_really_return_passes_unchanged(module, result):
+    whole = dict(result, **({"uptime_seconds": 5.5} if module == INFO and not result["failed"] else {}))
+    whole.pop("warnings", None)
+    assert read_answer(module, "web1", copy.deepcopy(whole)) == whole
+
+
+def test_there_are_honest_answers_of_each_module():
+    assert {param.values[0] for param in HONEST} == set(MODULES) - {"haproxy_server"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_documented_key_has_a_type_and_no_other_has(module):
+    assert set(SCHEMAS[module].returns) | {"error_kind"} == set(_documented(module)) | {"error_kind"}
+
+
+def test_haproxy_answers_pass():
+    server = {"backend": "shop", "server": "web1", "state": "drain", "status": "DRAIN", "up": True, "checked": True, "passed": True, "sessions": 3, "queued": 0}
+    answer = {"changed": True, "backends": {"shop": server}, "reached": True, "diff": {"before": {"shop": "ready"}, "after": {"shop": "drain"}}}
+    assert read_answer("haproxy_server", "lb1", answer) == answer
+
+
+HARMFUL = {
+    "ansible_facts": {"respond_policy": [], "ansible_python_interpreter": "/tmp/x"},
+    "add_host": {"host_name": "x"},
+    "add_group": "x",
+    "ansible_stats": {"data": {}},
+    "ansible_loop_var": "item",
+    "_ansible_no_log": True,
+    "_ansible_delegated_vars": {"web2": {}},
+    "attempts": 3,
+    "censored": "x",
+    "deprecations": [{"msg": "x", "version": "3"}],
+    "diff": [{"before": "a", "after": "b"}],
+    "exception": "Traceback",
+    "finished": 1,
+    "ansible_job_id": "1.1",
+    "invocation": {"module_args": {}},
+    "results": [1],
+    "retries": 1,
+    "skipped": True,
+    "stdout": "x",
+    "unreachable": True,
+    "rc": 1,
+    "module_stdout": "x",
+}
+
+
+@pytest.mark.parametrize("name", sorted(HARMFUL))
+@pytest.mark.parametrize("module", [INFO])
+def test_keys_that_are_not_documented_are_left_out(module, name):
+    assert read_answer(module, "web1", dict(LOOK, **{name: HARMFUL[name]})) == LOOK
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"events": None}, "events is null, not a list"),
+        ({"events": [{"event_id": "a", "resources": 3}]}, "events[0].resources is a number, not a list"),
+        ({"events": [{"event_id": "a", "resources": ["x", {}]}]}, "events[0].resources[1] is a dictionary, not a text"),
+        ({"events": [{"resources": []}]}, "events[0] has no event_id"),
+        ({"events": ["a"]}, "events[0] is a text, not a dictionary"),
+        ({"identity": []}, "identity is a list, not a dictionary"),
+        ({"identity": {"name": {}, "vm_id": None}}, "identity.name is a dictionary, not a text"),
+        ({"records_readable": "yes"}, "records_readable is a text, not true or false"),
+        ({"changed": 1}, "changed is a number, not true or false"),
+        ({"failed": "no"}, "failed is a text, not true or false"),
+        ({"document_incarnation": True}, "document_incarnation is true or false, not a whole number"),
+        ({"document_incarnation": 10**5000}, "document_incarnation is a number of more than 40 digits"),
+        ({"uptime_seconds": float("inf")}, "uptime_seconds is no finite number"),
+        ({"uptime_seconds": float("nan")}, "uptime_seconds is no finite number"),
+        ({"claims": [{"name": "x"}]}, "claims[0] has no run"),
+        ({"mirrors": [{"vm": "web2", "record": {}}]}, "mirrors[0].record has no event"),
+        ({"upgrades": [{"state": 7}]}, "upgrades[0].state is a number, not a text"),
+        ({"now": None}, "now is null, not a text"),
+    ],
+)
+def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, why):
+    answer = read_answer(INFO, "web1", dict(LOOK, **change))
+    assert answer == {
+        "changed": False,
+        "failed": True,
+        "error_kind": "bad_answer",
+        "msg": f"web1: what maintenance_info returned is not usable: {why}",
+    }
+
+
+def test_an_id_without_end_is_the_failure_of_the_whole_answer():
+    """A plan repeats it for each event; ten megabytes for a thousand events are more than a controller has."""
+    answer = read_answer(INFO, "web1", dict(LOOK, vm_name="x" * (limits.TEXT + 1)))
+    assert answer["failed"] and f"more than {limits.TEXT}" in answer["msg"] and "vm_name" in answer["msg"]
+    assert not read_answer(INFO, "web1", dict(LOOK, vm_name="x" * limits.TEXT)).get("failed")
+
+
+def test_what_is_missing_is_named():
+    assert read_answer(INFO, "web1", {"changed": False})["msg"].endswith("the answer has no vm_name")
+    assert read_answer(INFO, "web1", [])["msg"].endswith("the answer is a list, not a dictionary")
+
+
+def test_a_failure_keeps_what_is_documented_of_it():
+    record = json.loads((CONTRACT / "expected" / "records.json").read_text())["a conflict shows what is there"]["results"][-1]["record"]
+    given = {"failed": True, "msg": "another revision", "error_kind": "conflict", "conflict": True, "record": record, "unreachable": True, "changed": False}
+    assert read_answer(RECORD, "web1", given) == {key: value for key, value in given.items() if key != "unreachable"}
+
+
+def test_messages_are_one_printable_line_of_some_length():
+    answer = read_answer(INFO, "web1", {"failed": True, "msg": "a\x1b[2J\u202e\u2028b\r\nc" + "x" * 10000})
+    assert answer["msg"].isprintable()
+    assert len(answer["msg"]) == limits.LINE
+
+
+def test_warnings_are_few_short_and_say_whose_they_are():
+    warnings = ["one\x1b[31m\nline", {"event": {"msg": "two"}}, 3, None, ["x"], *(["more" * 1000] * 20)]
+    answer = read_answer(INFO, "web1", dict(LOOK, warnings=warnings))
+    assert answer["warnings"][:2] == ["web1: one [31m line", "web1: two"]
+    assert len(answer["warnings"]) == limits.WARNINGS
+    assert all(len(one) <= limits.WARNING and one.isprintable() for one in answer["warnings"])
+    assert read_answer(INFO, "web1", answer)["warnings"] == answer["warnings"]
+
+
+@pytest.mark.parametrize("diff", [[], "x", 3, {"before": "a", "after": {}}, {"before": {}}])
+def test_a_difference_has_two_dictionaries(diff):
+    answer = read_answer(RECORD, "web1", {"changed": True, "record": None, "conflict": False, "diff": diff})
+    assert answer["failed"]
+    assert "diff" in answer["msg"]
+
+
+def test_texts_that_nothing_could_write_are_mended():
+    answer = read_answer(INFO, "web1", dict(LOOK, vm_name="a\ud800b"))
+    assert answer["vm_name"] == "a?b"
+
+
+def test_what_stands_under_a_key_of_core_is_refused():
+    event = dict(LOOK["events"][0], raw={"__ansible_type": "TrustedAsTemplate"})
+    assert "only Ansible itself" in read_answer(INFO, "web1", dict(LOOK, events=[event]))["msg"]
+
+
+def _deep(levels: int) -> t.Any:
+    value: t.Any = 1
+    for _level in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [limits.DEPTH + 1, 5000])
+def test_what_is_too_deep_is_refused(levels):
+    event = dict(LOOK["events"][0], raw={"x": _deep(levels)})
+    answer = read_answer(INFO, "web1", dict(LOOK, events=[event]))
+    assert answer["failed"]
+    assert len(answer["msg"]) <= limits.LINE
+
+
+def test_a_started_job_is_told_by_core():
+    given = {"ansible_job_id": "j1.2", "started": 1, "finished": 0, "results_file": "~/.ansible_async/j1.2", "changed": True, "ansible_facts": {}}
+    assert read_answer(INFO, "web1", given, job=True) == {key: value for key, value in given.items() if key != "ansible_facts"}
+
+
+# What a module has printed
+
+
+def _read(printed: str) -> dict[str, t.Any]:
+    clean = read_output(INFO, "web1", printed)
+    assert clean is not None
+    return dict(json.loads(clean))
+
+
+def test_an_honest_output_stays():
+    assert _read(json.dumps(LOOK)) == LOOK
+    assert _read("Last login: today {\n" + json.dumps(LOOK) + "\n\x1b[2Jgoodbye") == LOOK
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        ('{"document_incarnation": ' + "9" * 5000 + "}", "a number in it has more than 40 digits"),
+        ('{"uptime_seconds": NaN}', "a number in it is NaN"),
+        ('{"uptime_seconds": -Infinity}', "a number in it is -Infinity"),
+        ('{"a": ' + "[" * 100000 + "]" * 100000 + "}", "nested deeper"),
+        ('{"failed": true, "failed": 3}', "failed is a number"),
+    ],
+)
+def test_an_output_that_no_parser_likes_is_a_failure_in_words(printed, why):
+    answer = _read(printed)
+    assert answer["failed"]
+    assert why in answer["msg"]
+
+
+def test_an_output_without_end_is_a_failure(monkeypatch):
+    monkeypatch.setattr(limits, "BYTES", 1000)
+    assert "it has 2002 characters, more than 1000" in _read('{"' + "x" * 2000)["msg"]
+    foreign = read_foreign_output("win_uri", "web1", "x" * 2000)
+    assert foreign is not None
+    assert "2000 characters" in foreign
+
+
+@pytest.mark.parametrize("many", ["0,", "[],", '{"a":0},'])
+def test_an_output_of_too_many_values_is_refused_before_it_is_parsed(many):
+    printed = '{"events": [' + many * limits.VALUES + "0]}"
+    assert len(printed) <= limits.BYTES
+    begin = time.process_time()
+    assert f"it has more than {limits.VALUES} values" in _read(printed)["msg"]
+    foreign = read_foreign_output("win_uri", "web1", printed)
+    assert foreign is not None
+    assert "values" in foreign
+    assert time.process_time() - begin < 0.5
+
+
+def test_an_honest_vm_at_each_of_its_limits_is_read():
+    names = [f"WestNO_{number}" for number in range(90)]
+    event = {"event_id": "C7061BAC-AFDC-4513-B24B-AA5F13A16123", "event_type": "Reboot", "description": "x" * 100, "resources": names}
+    record = {
+        "event": {**event, "resources": names[:20]},
+        "phase": "drained",
+        "history": [{"phase": "drained", "at": "2026-11-21T20:00:00.000000Z"}] * 8,
+        "methods": [{"id": "1-service", "method": "service", "options": {"names": ["a.service"]}, "before": {"a.service": "active"}}] * 5,
+        **dict.fromkeys(("boot_id", "vm_id", "lineage", "verified_at", "approved_at", "deadline"), "3f2b7c1e-8a55-4a01-9d1e-0a6f5b1c9e77"),
+    }
+    look = {
+        "events": [{**event, "raw": event}] * 800,
+        "records": [record] * on_the_vm.RECORDS,
+        "mirrors": [{"vm": "web2", "record": {**record, "methods": record["methods"][:2]}}] * on_the_vm.COPIES,
+    }
+    printed = json.dumps({"failed": True, **look})
+    assert len(printed) > limits.BYTES / 4
+    answer = _read(printed)
+    assert "msg" not in answer
+    assert len(answer["mirrors"]) == on_the_vm.COPIES
+    # What the VM reads of its folder, and a document as it came and typed, fit as well.
+    assert on_the_vm.FOLDER_BYTES + 3 * on_the_vm.ANSWER_BYTES < limits.BYTES
+
+
+@pytest.mark.parametrize("printed", ["", "sudo: a password is required", "{", "}{", "{]}", "[1]", '"x"', "null"])
+def test_what_is_no_object_is_left_to_core(printed):
+    assert read_output(INFO, "web1", printed) is None
+    assert read_foreign_output("win_uri", "web1", printed) is None
+
+
+def test_other_modules_have_no_asides():
+    printed = '{"json": {"a": NaN}, "warnings": ["x"], "deprecations": [1], "exception": "x", "_ansible_verbose_always": true, "rc": 0}'
+    assert read_foreign_output("win_uri", "web1", printed) == '{"json": {"a": NaN}, "rc": 0}'
+
+
+# Any value at all
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.integers(10**25, 10**40) | st.floats() | st.text(max_size=20) | st.just("a\ud800\u202e")
+KEYS = st.sampled_from(sorted({*HARMFUL, *COMMON, *JOB, *NO_ANSWER, "warnings", *(key for schema in SCHEMAS.values() for key in schema.returns)})) | st.text(
+    max_size=8
+)
+ANY = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6), max_leaves=25)
+
+
+@st.composite
+def _nearly_honest(draw: t.Any) -> tuple[str, t.Any]:
+    """An honest answer in which one place holds something else."""
+    module, result = draw(st.sampled_from([param.values for param in HONEST]))
+    value: t.Any = copy.deepcopy(result)
+    node, depth = value, draw(st.integers(0, 5))
+    for _level in range(depth):
+        inner = [item for item in (node.values() if isinstance(node, dict) else node) if isinstance(item, (dict, list)) and item]
+        if not inner:
+            break
+        node = draw(st.sampled_from(inner))
+    if isinstance(node, dict):
+        node[draw(st.sampled_from(sorted(node)) | KEYS)] = draw(ANY)
+    else:
+        node[draw(st.integers(0, len(node) - 1))] = draw(ANY)
+    return module, value
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.tuples(st.sampled_from(MODULES), ANY) | _nearly_honest(), st.booleans())
+def test_whatever_comes_only_documented_keys_leave_and_once_is_enough(asked, job):
+    module, value = asked
+    answer = read_answer(module, "web1", value, job)
+    assert set(answer) <= {*COMMON, *SCHEMAS[module].returns, "warnings", *(["diff"] if SCHEMAS[module].diff else []), *NO_ANSWER, *JOB}
+    assert all(isinstance(answer.get(key, False), bool) for key in ("changed", "failed"))
+    assert printable(answer.get("msg", ""), limits.LINE) == answer.get("msg", "")
+    assert read_answer(module, "web1", copy.deepcopy(answer), job) == answer
+    printed = json.dumps(answer, allow_nan=False)
+    assert json.loads(read_output(module, "web1", printed, job) or "") == answer
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60) | ANY.map(lambda value: json.dumps({"events": value})))
+def test_whatever_is_printed_no_exception_leaves(printed):
+    for clean in (read_output(INFO, "web1", printed), read_foreign_output("win_uri", "web1", printed)):
+        assert clean is None or isinstance(json.loads(clean), dict)
