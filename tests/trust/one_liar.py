@@ -16,7 +16,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
@@ -31,6 +31,8 @@ PAUSE = {"event_type": "Freeze", "duration_in_seconds": 5}
 RUN = {"id": "run000mine", "who": "alice on deploy1"}
 LATE = (None, -5, 40, 229, 231, 900, 90_000)
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
+# In how many things, at most, an honest answer may differ from what the lie looks like.
+MOST_APART = 3
 ACTIONS = ("approve", "hold", "release", "let_it_come", "retire_vm", "explode")
 
 
@@ -202,46 +204,95 @@ class Lie:
 # --- What the liar may be ------------------------------------------------------------------------------------------------
 
 
-def valid_answers(scene: Scene, lie: Observation) -> Iterator[Observation | None]:
-    """It does not answer; else its document, its own records, its health and its own lease as they may honestly be."""
-    yield None
+class Choice(NamedTuple):
+    """One thing that an honest VM may say in several ways: changes of its answer, and of its look. The first is what the lie looks like."""
+
+    ways: list[tuple[dict[str, Any], dict[str, Any]]]
+
+
+def valid_answers(scene: Scene, lie: Observation, apart: int) -> Iterator[Observation | None]:
+    """It does not answer; else its document, its own records, its clock, its health and its own lease as they may honestly be.
+
+    Those that differ in so many things from what the lie looks like; no answer at all comes with those that differ in none.
+    """
+    if not apart:
+        yield None
     base = copy.deepcopy(scene.honest[scene.liar])
     base["look"].update(records=[], claims=[])
     base["acknowledged"] = lie["acknowledged"]
     mine = [one for one in scene.events if scene.liar in one["resources"]]
-    own = [its for one in mine for its in itertools.islice(_own_records(one, lie), 1, None) if its.get("lie")]
+    records = [list(_own_records(one, lie)) for one in mine]
+    others = [_documents(scene, mine, lie), _leases(mine, lie), _services(lie), *_clocks(lie), _boots(lie)]
+    choices = [choice.ways for choice in others] + [[({}, {"records": [one]}) for one in every] for every in records]
+    for ways in _apart(choices, apart):
+        yield _answer(base, ways)
+
+
+def _answer(base: Observation, ways: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> Observation:
+    made = {**base, "look": {**base["look"], "records": []}}
+    for said, seen in ways:
+        written = [copy.deepcopy(one) for one in seen.get("records", ()) if one]
+        made = {**made, **said, "look": {**made["look"], **seen, "records": made["look"]["records"] + written}}
+    return made
+
+
+def _apart(choices: list[list[Any]], number: int) -> Iterator[tuple[Any, ...]]:
+    """One way of each, where just so many are not the first."""
+    for other in itertools.combinations(range(len(choices)), number):
+        yield from itertools.product(*(every[1:] if place in other else every[:1] for place, every in enumerate(choices)))
+
+
+def _documents(scene: Scene, mine: list[dict[str, Any]], lie: Observation) -> Choice:
     # A document that was read at another moment lists fewer events.
     listed = {str(one["event_id"]).strip().lower() for one in lie["look"]["events"]}
     fewer = [one for one in scene.events if one["event_id"].lower() in listed]
-    for events, boot in itertools.product((scene.events, fewer), ({}, {"boot_id": "another"})):
-        for serves in (True, False, None):
-            said = {**boot, "in_service": serves, "records": copy.deepcopy(own), "claims": lie["look"]["claims"], "events": copy.deepcopy(events)}
-            yield {**base, "look": {**base["look"], **said}}
     # What concerns it alone: an event that its own document calls a short pause needs no drain of it.
     short = [one | PAUSE | {"event_status": "Scheduled"} if one in mine else one for one in scene.events]
-    yield {**base, "look": {**base["look"], "in_service": True, "events": short}}
-    choices = [list(_own_records(one, lie)) for one in mine]
-    # Where Scheduled Events were enabled on it just now, its document proves nothing yet. It may have been up for years, and its clock be wrong by years.
-    clocks = [{"now": at(seconds)} for seconds in (10**8, -(10**8))]
-    for state in ({}, {"enabled_at": at(-10), "enabled_recently": True}, {"uptime_seconds": 1e9}, *clocks):
-        for leases in ([], [a_claim("E9", "run00other")], [a_claim(one["event_id"], RUN["id"]) for one in mine]):
-            for serves in (True, None, False):
-                for records in itertools.product(*choices):
-                    found = copy.deepcopy(base)
-                    written = [one for one in records if one]
-                    found["look"].update(in_service=serves, records=copy.deepcopy(written), claims=leases, **state)
-                    yield found
-                    # It has taken the leases in this run, one turn before.
-                    if leases and leases[0]["run"] == RUN["id"]:
-                        yield {**found, "acknowledged": [one["event_id"].lower() for one in mine]}
+    every = [scene.events, fewer, short] if len(fewer) == len(scene.events) else [fewer, scene.events, short]
+    return Choice([({}, {"events": copy.deepcopy(events)}) for events in every])
+
+
+def _leases(mine: list[dict[str, Any]], lie: Observation) -> Choice:
+    """Its own leases; and whether it has taken them in this run, one turn before."""
+    held = [a_claim(one["event_id"], RUN["id"]) for one in mine]
+    before = {"acknowledged": [one["event_id"].lower() for one in mine]}
+    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [({}, {"claims": lie["look"]["claims"]}), ({}, {"claims": []})]
+    return Choice([*ways, ({}, {"claims": held}), (before, {"claims": held}), ({}, {"claims": [a_claim("E9", "run00other")]})])
+
+
+def _services(lie: Observation) -> Choice:
+    serves = lie["look"].get("in_service")
+    return Choice([({}, {"in_service": one}) for one in sorted((True, None, False), key=lambda one: one is not serves)])
+
+
+def _clocks(lie: Observation) -> list[Choice]:
+    """Scheduled Events may have been enabled on it just now; then its document proves nothing yet. It may have been up for years.
+
+    And its clock may be wrong by years.
+    """
+    look = lie["look"]
+    enabled = [({}, {}), ({}, {"enabled_at": at(-10), "enabled_recently": True})]
+    up = [({}, {}), ({}, {"uptime_seconds": 1e9})]
+    wrong = [({}, {}), ({}, {"now": at(10**8)}), ({}, {"now": at(-(10**8))})]
+    if look.get("enabled_recently"):
+        enabled.reverse()
+    if str(look.get("uptime_seconds", 0)) > "5":
+        up.reverse()
+    wrong.sort(key=lambda way: way[1].get("now", at(0)) != look.get("now", at(0)))
+    return [Choice(enabled), Choice(up), Choice(wrong)]
+
+
+def _boots(lie: Observation) -> Choice:
+    boots = ["boot", "another"]
+    return Choice([({}, {"boot_id": one}) for one in sorted(boots, key=lambda one: one != lie["look"].get("boot_id"))])
 
 
 def _own_records(one: dict[str, Any], lie: Observation) -> Iterator[dict[str, Any] | None]:
     """What its own record of a real event that names it may be."""
-    yield None
     for its in lie["look"]["records"]:
         if its["event"]["event_id"].lower() == one["event_id"].lower():
-            yield {**its, "event": one, "lie": True}
+            yield {**its, "event": one}
+    yield None
     for phase in ("noticed", "drained", "draining", "failed"):
         yield record(phase, one, ago=5)
     word = {"action": "hold", "who": "bob", "why": None, "at": at(-5), "until": at(5000), "vm": None, "beside": []}
@@ -296,9 +347,10 @@ def what_it_could_be(scene: Scene, lie: Observation) -> tuple[int, dict[str, Any
     known = told(scene, lie, plan)
     wanted = scene.steps_of_others(plan, known)
     tried, could_be_done = 0, set()
-    for confused in (True, False):
+    ways = (True, False) if any("both say" in words for words in plan["summary"]["problems"]) else (False,)
+    for apart, confused in itertools.product(range(MOST_APART + 1), ways):
         with same_holds(scene, lie, plan, confused=confused):
-            for answer in valid_answers(scene, lie):
+            for answer in valid_answers(scene, lie, apart):
                 tried += 1
                 steps = scene.steps_of_others(scene.plan(answer), known)
                 could_be_done |= _acts(steps)
