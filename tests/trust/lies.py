@@ -256,6 +256,18 @@ def many_events(look: Look, scene: Scene, looks: t.Mapping[str, Look]) -> None:
     look["events"] += [{**event, "event_id": f"MANY-{number}", "resources": ["liar", "web1"]} for number in range(20_000)]
 
 
+@attack(8, "900 events of its own", seconds=3)
+def many_own_events(look: Look, scene: Scene, looks: t.Mapping[str, Look]) -> None:
+    event = _listed(look, looks, scene.events["own"])
+    look["events"] += [{**event, "event_id": f"MANY-{number}", "not_before": None} for number in range(900)]
+
+
+@attack(8, "900 drains to undo", seconds=3)
+def many_undos(look: Look, scene: Scene, looks: t.Mapping[str, Look]) -> None:
+    over = [records.event(0, "liar", event_id=f"MANY-{number}") for number in range(900)]
+    look["records"] = [records.record(event, records.method("probe_file", {}), phase="gone", outcome="completed") for event in over]
+
+
 @attack(8, "5,000 copies", seconds=3)
 def many_copies(look: Look, scene: Scene, looks: t.Mapping[str, Look]) -> None:
     look["mirrors"] = [{"vm": "web1", "vm_id": None, "record": _outside("web1", 0)} for _number in range(5_000)]

@@ -31,6 +31,7 @@ PAUSE = {"event_type": "Freeze", "duration_in_seconds": 5}
 RUN = {"id": "run000mine", "who": "alice on deploy1"}
 LATE = (None, -5, 40, 229, 231, 900, 90_000)
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
+OWN_EVENTS = (("Scheduled", 900), ("Scheduled", 40), ("Scheduled", -5), ("Started", -5))
 # In how many things, at most, an honest answer may differ from what the lie looks like.
 MOST_APART = 3
 ACTIONS = ("approve", "hold", "release", "let_it_come", "retire_vm", "explode")
@@ -101,7 +102,8 @@ def _plain(step: dict[str, Any]) -> str:
     if "changes" in kept:
         kept["changes"] = {key: value for key, value in kept["changes"].items() if key != "reason"}
     if "approve_for" in kept:
-        kept["approve_for"] = sorted(kept["approve_for"])
+        # Names compare without regard to case.
+        kept["approve_for"] = sorted({name.lower() for name in kept["approve_for"]})
     return repr(sorted((key, str(value).lower() if key == "event_id" else value) for key, value in kept.items()))
 
 
@@ -248,7 +250,13 @@ def _documents(scene: Scene, mine: list[dict[str, Any]], lie: Observation) -> Ch
     fewer = [one for one in scene.events if one["event_id"].lower() in listed]
     # What concerns it alone: an event that its own document calls a short pause needs no drain of it.
     short = [one | PAUSE | {"event_status": "Scheduled"} if one in mine else one for one in scene.events]
-    every = [scene.events, fewer, short] if len(fewer) == len(scene.events) else [fewer, scene.events, short]
+    # An event of its own, which the others were not told of yet: it goes out for it, in its turn or at once.
+    own = [[*scene.events, event("E9", (scene.liar,), status, seconds)] for status, seconds in OWN_EVENTS]
+    # Read earlier: its own events were not listed yet, or had not started.
+    ahead = {"event_status": "Scheduled", "not_before": at(40)}
+    earlier = [[one for one in scene.events if one not in mine], [], [one | ahead if one in mine else one for one in scene.events]]
+    every = [scene.events, fewer] if len(fewer) == len(scene.events) else [fewer, scene.events]
+    every += [short, *own, *earlier]
     return Choice([({}, {"events": copy.deepcopy(events)}) for events in every])
 
 

@@ -78,7 +78,9 @@ def _all_drained(case: Case, settings: Settings) -> bool:
 
 
 def _can(case: Case, host: Host, again: bool) -> bool:
-    return host.look is not None and case.key in host.look.listed and (again or case.key not in host.could_not_approve)
+    """Whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
+    event = case.seen.documents.get(host.name)
+    return event is not None and not event.started and (again or case.key not in host.could_not_approve)
 
 
 def _approvers(case: Case, *, again: bool) -> list[Host]:

@@ -25,6 +25,8 @@ LONGEST_ID = 200
 # In one plan, for one VM.
 MOST_RESTORED = 5
 MOST_COPIED = 20
+# On one keeper, of one VM. What is over has no copy, so an honest VM has a few.
+MOST_KEPT = 50
 # A VM with more records than this gets none back.
 MOST_RECORDS = 50
 NOBODY = "no other VM can keep a copy of its record"
@@ -138,18 +140,25 @@ class Keepers:
         self._groups = settings.capacity
         self._hit = {part.host.name for case in cases for part in case.parts}
         self._copies: dict[tuple[str, str], dict[str, Mirror]] = defaultdict(dict)
+        self._kept: dict[tuple[str, str], int] = defaultdict(int)
         for host in self._hosts:
             for mirror in host.look.mirrors if host.look else ():
                 self._copies[mirror.vm, mirror.record.event.key][host.name] = mirror
+                self._kept[mirror.vm, host.name] += 1
 
     def of(self, case: Case, part: Part) -> str | None:
         """A VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
         hit = {other.host.name for other in case.parts} | {part.host.name}
         for avoided in (self._hit | hit, hit):
             for name in self._candidates(case, part.host.name):
-                if name not in avoided:
+                if name not in avoided and not self._is_full(name, case, part):
                     return name
         return None
+
+    def _is_full(self, keeper: str, case: Case, part: Part) -> bool:
+        """Whether it has all the copies of this VM that it takes. One that it has already is brought up to date all the same."""
+        has_it = keeper in self._copies.get((part.host.name, case.key), {})
+        return not has_it and self._kept[part.host.name, keeper] >= MOST_KEPT
 
     def _candidates(self, case: Case, vm: str) -> Iterator[str]:
         yield from self._copies.get((vm, case.key), ())

@@ -59,7 +59,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     decided = decide(cases, hosts, chosen, moment)
     phases = {case.key: words.phase(case) for case in cases}
     keepers = mirrors.Keepers(cases, hosts, chosen)
-    steps = _steps(cases, hosts, decided, phases, chosen, moment, keepers)
+    steps = stages.this_turn(_steps(cases, hosts, decided, phases, chosen, moment, keepers))
     waiting = wait.decide(cases, hosts, steps, chosen)
     cases.sort(key=_age)
     summary = overview.summary(hosts, directory, cases, chosen, moment)

@@ -19,7 +19,21 @@ STAGES = (
 )
 # One task takes all of a VM's steps; the others take one step at a time.
 AT_ONCE = ("note", "mirror", "forget")
+# Of the others, so many of one VM in a turn; the rest come in the next one. No VM has so many events, unless it makes them up.
+MOST_OF_ONE_VM = 10
 ORDER = {act: number for number, (_name, acts) in enumerate(STAGES) for act in acts}
+
+
+def this_turn(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that this turn takes: all VMs go through it together, so no VM's steps may make it long for the others."""
+    taken: dict[tuple[str, str], int] = {}
+    kept = []
+    for step in steps:
+        stage = next(name for name, acts in STAGES if step["act"] in acts)
+        number = taken[step["host"], stage] = taken.get((step["host"], stage), 0) + 1
+        if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
+            kept.append(step)
+    return kept
 
 
 def stages(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:

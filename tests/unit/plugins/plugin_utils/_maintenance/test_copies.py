@@ -94,6 +94,17 @@ def test_who_has_a_copy_goes_on_keeping_it() -> None:
     assert step(found, "drain")["mirror"] == "vm3"
 
 
+def test_one_vm_fills_no_keeper_and_a_keeper_that_lies_is_only_passed_over() -> None:
+    group = {"name": "web", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 2}
+    many = [mirror({**drained(), "event": {"event_id": f"M{number}", "resources": ["vm1"]}}) for number in range(50)]
+    its = drained("draining", "begun")
+    seen = outside("vm1", [E1], [its])
+    assert step(plan(seen, keeper("vm2", *many[1:]), keeper("vm3"), capacity=[group]), "drain")["mirror"] == "vm2"
+    assert step(plan(seen, keeper("vm2", *many), keeper("vm3"), capacity=[group]), "drain")["mirror"] == "vm3"
+    # The copy that it has already is kept up to date.
+    assert step(plan(seen, keeper("vm2", *many, mirror(its)), keeper("vm3"), capacity=[group]), "drain")["mirror"] == "vm2"
+
+
 @pytest.mark.parametrize(("phase", "intent"), [("failed", "undo"), ("gone", "recover")])
 def test_what_puts_back_carries_it_too(phase: str, intent: str) -> None:
     its = drained(phase, "drained", outcome="completed" if phase == "gone" else None, reason="x")

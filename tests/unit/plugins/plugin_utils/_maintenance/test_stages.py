@@ -47,3 +47,13 @@ def test_no_stage_is_there_for_nothing(steps: list[dict[str, Any]]) -> None:
 def test_there_is_a_task_file_for_each() -> None:
     tasks = pathlib.Path(stages.__file__).parents[3] / "roles" / "respond" / "tasks"
     assert {f"act_{name}.yml" for name, _acts in stages.STAGES} | {"act_say.yml"} == {path.name for path in tasks.glob("act_*.yml")}
+
+
+@given(STEPS.map(lambda steps: steps * 6))
+def test_one_vm_makes_no_turn_long_and_its_first_steps_come_first(steps: list[dict[str, Any]]) -> None:
+    kept = stages.this_turn(steps)
+    assert len(stages.stages(kept)) <= len(stages.STAGES) * stages.MOST_OF_ONE_VM
+    for host in ("a", "b", "c"):
+        for name, acts in stages.STAGES:
+            before, after = ([step for step in some if step["host"] == host and step["act"] in acts] for some in (steps, kept))
+            assert after == before[: None if name in stages.AT_ONCE else stages.MOST_OF_ONE_VM]
