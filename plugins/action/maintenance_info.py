@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look_arguments, look_at
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments, look_at
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 
 

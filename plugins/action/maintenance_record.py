@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record,
     record_arguments,
     record_required_if,

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import (
     approval_arguments,
     approve_events,
 )

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info, info_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info, info_arguments
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 
 

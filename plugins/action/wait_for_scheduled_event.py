@@ -11,7 +11,7 @@ import typing as t
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.waiting import wait_for_event, waiting_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import wait_for_event, waiting_arguments
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.wait_through_boots import WaitThroughBoots
 

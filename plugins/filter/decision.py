@@ -10,18 +10,18 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.saying import SayingError, load, say
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import SayingError, load, say
 
 
 def decision(observations: Any, said: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
     """Find the event's VMs, and what changes in their records. Without observations it is only checked."""
     try:
         if observations is None:
-            load(said, instants.parse(now) or 0.0)
+            load(said, timestamps.parse(now) or 0.0)
             return {"event_id": None, "words": None, "writes": []}
         return say(observations, said, settings=settings, now=now)
     except (ObservationError, SayingError, SettingsError) as error:

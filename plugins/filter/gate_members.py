@@ -10,22 +10,23 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import fitting, plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 
 def gate_members(batch: Any, capacity: Any = ()) -> list[str]:
     """The batch first, then everybody who shares a capacity group with it."""
     try:
-        chosen = settings_module.load({"capacity": list(plain.items(capacity))})
+        chosen = settings_module.load({"capacity": list(plain_values.items(capacity))})
     except SettingsError as error:
         # Not from it: core would print the words of the cause as well, as they are.
         raise AnsibleFilterError(f"maintenance.azure.gate_members: {printable(error, LONGEST_LINE)}") from None
-    names = plain.texts(batch)
+    names = plain_values.texts(batch)
     members = [member for group in chosen.capacity for member in group.members]
-    found = fitting.involved(chosen, set(names))
+    found = allocation.involved(chosen, set(names))
     return list(dict.fromkeys([*names, *(member for member in members if member in found)]))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.filter.observations import _observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import targets_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 Variables = Mapping[str, Any]
 
@@ -31,9 +31,9 @@ def _of(name: str, hostvars: Mapping[str, Variables], here: set[str], looks: Map
     # Hosts of the batch look at themselves, and are looked at by nobody else.
     look = variables.get("observe_look") if name in here else looks.get(name)
     about = {
-        "excluded": plain.flag(variables.get("respond_exclude")) is True,
+        "excluded": plain_values.flag(variables.get("respond_exclude")) is True,
         "labels": variables.get("respond_labels"),
-        "methods": [str(one.get("method", "?")) for one in plain.items(variables.get("drain_methods")) if isinstance(one, Mapping)],
+        "methods": [str(one.get("method", "?")) for one in plain_values.items(variables.get("drain_methods")) if isinstance(one, Mapping)],
         "targets": targets_of(variables.get("drain_methods"), variables.get("drain_methods_former"), name),
     }
     notes = variables.get("__respond_notes") if name in here else None
@@ -45,10 +45,10 @@ def _of(name: str, hostvars: Mapping[str, Variables], here: set[str], looks: Map
 def _looks_at_others(batch: Iterable[Variables], turn: int) -> dict[str, Any]:
     found = {}
     for variables in batch:
-        for result in plain.items(plain.mapping(variables.get("__gate_looks")).get("results")):
+        for result in plain_values.items(plain_values.mapping(variables.get("__gate_looks")).get("results")):
             # What the task looped over: the member and the turn.
-            item = plain.items(result.get("__gate_item"))
-            if len(item) == 2 and plain.whole(item[1]) == turn:
+            item = plain_values.items(result.get("__gate_item"))
+            if len(item) == 2 and plain_values.whole(item[1]) == turn:
                 found[str(item[0])] = result
     return found
 

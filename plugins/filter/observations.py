@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import expected
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
 NO_LOOK = "it was not looked at"
@@ -31,7 +31,7 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "labels": dict(about.get("labels") or {}),
         "outside": bool(about.get("outside")),
         "targets": list(about.get("targets") or []),
-        "expected_identity": expected.of_variables(variables),
+        "expected_identity": expected_identity.of_variables(variables),
         "listed_before": _listed(before),
         "could_not_approve": _not_approved(variables.get("approve_result")),
         "approved": _approved(variables.get("approve_result")),

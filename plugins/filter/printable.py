@@ -10,17 +10,17 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import printing
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.screening import shown
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import printable_text
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 
-def printable(value: Any, limit: Any = printing.LONGEST_TEXT, data: bool = False) -> Any:
+def printable(value: Any, limit: Any = printable_text.LONGEST_TEXT, data: bool = False) -> Any:
     """One line of visible text; with C(data) the same data with visible text."""
-    longest = plain.whole(limit)
+    longest = plain_values.whole(limit)
     if longest is None or longest < 1:
-        raise AnsibleFilterError(f"maintenance.azure.printable: limit must be a number of letters, 1 or more, not {printing.printable(limit, 100)}")
-    return shown(value) if plain.flag(data) else printing.printable(plain.plain(value), longest)
+        raise AnsibleFilterError(f"maintenance.azure.printable: limit must be a number of letters, 1 or more, not {printable_text.printable(limit, 100)}")
+    return shown(value) if plain_values.flag(data) else printable_text.printable(plain_values.plain(value), longest)
 
 
 class FilterModule:

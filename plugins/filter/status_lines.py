@@ -10,15 +10,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.status import StatusError, status
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
 
 
 def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False) -> Any:  # noqa: A002 (the user's word)
     """Show a plan."""
     try:
-        return status(plan, form=format, event_id=plain.text(event_id), exact=plain.flag(exact) is True)
+        return status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True)
     except StatusError as error:
         # Not from it: core would print the words of the cause as well, as they are.
         raise AnsibleFilterError(f"maintenance.azure.status_lines: {printable(error, LONGEST_LINE)}") from None

@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import TimelineError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.timeline import timeline as make_timeline
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import TimelineError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline as make_timeline
 
 
 def timeline(records_by_host: Any) -> list[str]:

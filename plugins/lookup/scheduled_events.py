@@ -63,9 +63,9 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import LocalPlaces
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import LocalPlaces
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import MISSING, RequestsTransport
 
 NAME = "lookup maintenance.azure.scheduled_events"

@@ -182,7 +182,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._haproxy_runtime
     RuntimeSocketError,
     next_state,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 
 
 def arguments() -> dict[str, dict[str, t.Any]]:

@@ -279,10 +279,10 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look_arguments, look_at
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments, look_at
 
 
 def main() -> None:

@@ -335,14 +335,14 @@ pruned:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import Host, LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record,
     record_arguments,
     record_required_if,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 try:
     import syslog

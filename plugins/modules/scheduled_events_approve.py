@@ -145,11 +145,11 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.approving import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import (
     approval_arguments,
     approve_events,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:

@@ -190,8 +190,8 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.selection import info, info_arguments
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info, info_arguments
 
 
 def main() -> None:

@@ -291,11 +291,11 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.waiting import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import (
     wait_for_event,
     waiting_arguments,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way
 
 
 def main() -> None:

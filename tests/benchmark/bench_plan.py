@@ -11,8 +11,8 @@ import json
 import time
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 
 NOW = 1_800_000_000.0
 GROUP = 100
@@ -33,7 +33,7 @@ def fleet(machines: int, events: int) -> list[dict[str, Any]]:
                 "event_source": "Platform",
                 "resource_type": "VirtualMachine",
                 "resources": [f"web_{group}_{(first + place) % GROUP}" for place in range(3)],
-                "not_before": instants.form(NOW + 800),
+                "not_before": timestamps.form(NOW + 800),
                 "description": "Host server is undergoing maintenance.",
                 "duration_in_seconds": 5 if number % 6 else -1,
             }
@@ -57,8 +57,8 @@ def _observation(group: int, place: int, listed: list[dict[str, Any]]) -> dict[s
         "events": [dict(event, affects_this_vm=name in event["resources"]) for event in listed],
         "identity": {"name": name, "resource_group": "rg", "subscription_id": "s", "vm_id": name, "priority": "Regular"},
         "boot_id": "boot",
-        "now": instants.form(NOW),
-        "enabled_at": instants.form(NOW - 9999),
+        "now": timestamps.form(NOW),
+        "enabled_at": timestamps.form(NOW - 9999),
         "in_service": True,
         "records": records,
         "uptime_seconds": 100_000.0,
@@ -67,7 +67,7 @@ def _observation(group: int, place: int, listed: list[dict[str, Any]]) -> dict[s
 
 
 def _record(event: dict[str, Any], name: str) -> dict[str, Any]:
-    at = instants.form(NOW - 20)
+    at = timestamps.form(NOW - 20)
     return {
         "format": 1,
         "revision": 3,
@@ -95,7 +95,7 @@ def main() -> None:
     for _turn in range(3):
         gc.collect()
         began = time.process_time()
-        plan = make_plan(observations, settings=settings, now=instants.form(NOW))
+        plan = make_plan(observations, settings=settings, now=timestamps.form(NOW))
         times.append(time.process_time() - began)
     found = {"machines": chosen.machines, "events": chosen.events, "steps": len(plan["steps"]), "cpu_seconds": round(min(times), 3)}
     print(json.dumps(found))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.clock import Clock
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
 
 
 @contextlib.contextmanager

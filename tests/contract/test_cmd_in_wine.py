@@ -28,7 +28,7 @@ from lab.windows.collections.ansible_collections.ansible.windows.plugins.module_
 from lab.windows.collections.ansible_collections.ansible.windows.plugins.module_utils.machine import Machine, Refused
 from lab.wine import Wine
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows import files
 
 WHERE = "C:\\ProgramData\\azure-maintenance"

@@ -12,7 +12,7 @@ import pathlib
 import pytest
 from outcome import compare
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import KINDS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import KINDS
 from ansible_collections.maintenance.azure.tests.contract import table
 from ansible_collections.maintenance.azure.tests.contract.compare import differences
 from ansible_collections.maintenance.azure.tests.contract.endpoint import PAYLOADS

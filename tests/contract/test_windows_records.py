@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import ClaimLost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import Files, LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.marker import note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY, RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files, LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import ClaimLost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import check_directory
 from ansible_collections.maintenance.azure.tests.contract.windows_files import Killed, PlayedCalls, folder, windows_files
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, FakeHost
-from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.test_records_crash import begin, drain, finish, prune
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.journal.test_record_store_crash import begin, drain, finish, prune
 
 Action = t.Callable[[Records], None]
 # What is there before, what is done, and the phases that a reader may find when that is cut off (None: no record).

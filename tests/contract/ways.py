@@ -16,7 +16,7 @@ from ansible.errors import AnsibleError
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import connection_loader, shell_loader
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import BOOT_ID_FILE
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import BOOT_ID_FILE
 from ansible_collections.maintenance.azure.tests.contract.inside import Call, Result, Surroundings
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import RecordsError, stem
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import stages
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, stem
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Replay
 
 METHOD = "1-service"
@@ -39,7 +39,7 @@ def write(replay: Replay, vm: int, step: dict[str, Any], options: dict[str, Any]
     own = (given["claim"] or {}).get("run")
     only = (f"{stem(given['event_id'] or '')}.", *([f"claim-{own}-"] if own else []))
     try:
-        found = recording.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
+        found = maintenance_record.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
     except RecordsError:
         return FAILED  # the role's rescue: nothing more is done here in this turn
     if options.get("renewal") and found["diff"]["before"].get("claims") == []:

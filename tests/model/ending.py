@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import split_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import split_name
 from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, BrokenRule, Case, Contents, Fleet, State
 from ansible_collections.maintenance.azure.tests.model.run import Run
 

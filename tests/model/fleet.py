@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 
 START = 1_800_000_000
 NOTICE = 3500

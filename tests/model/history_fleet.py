@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.tests.model.acts import ORDER
 from ansible_collections.maintenance.azure.tests.model.quick import copied
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import (
@@ -82,7 +82,7 @@ class Fleet(World):
                 "kind": "events",
                 "who": "",
                 "groups": {},
-                "limit": instants.form(limit),
+                "limit": timestamps.form(limit),
                 "expired": limit < self.now,
             }
             for (run, event), limit in self.claims[machine.name].items()
@@ -110,7 +110,7 @@ class Fleet(World):
             one["acknowledged"] = sorted(controller.acknowledged.get(name, ()))
             one["could_not_approve"] = sorted(controller.failed.get(name, ()))
             found.append(one)
-        plan = self.plan_function(found, policy=self.policy, settings=controller.settings, now=instants.form(self.now))
+        plan = self.plan_function(found, policy=self.policy, settings=controller.settings, now=timestamps.form(self.now))
         controller.steps = sorted(plan["steps"], key=lambda step: ORDER.get(step["act"], 9))
         controller.looked, controller.wait, controller.done = self.now, plan["wait"]["seconds"], plan["done"]
         return plan
@@ -229,7 +229,7 @@ class Fleet(World):
             "revision": 4,
             "event": {"event_id": event_id, "event_type": "Reboot", "event_status": "Scheduled", "resources": ["another"]},
             "phase": "drained",
-            "history": [{"phase": "drained", "at": instants.form(START)}],
+            "history": [{"phase": "drained", "at": timestamps.form(START)}],
             "methods": [{"id": "1-service", "method": "service", "state": "drained", "before": {"serving": False}, "boot_id": "x"}],
             "told": [],
             "outcome": None,

@@ -14,7 +14,7 @@ import hashlib
 import types
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
 
 ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsError}

@@ -12,37 +12,38 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import claiming as claims_module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import recording
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import claim_name
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, claiming, fitting
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, leases
 from ansible_collections.maintenance.azure.tests.model import run
 
 
-def _keep(board: claiming.Board, wanted: Callable[[Any], bool]) -> None:
+def _keep(board: leases.Board, wanted: Callable[[Any], bool]) -> None:
     kept = {host: [claim for claim in claims if wanted(claim)] for host, claims in board.others.items()}
     board.others = {host: claims for host, claims in kept.items() if claims}
 
 
 def earlier_claim_may_pass(patch: pytest.MonkeyPatch) -> None:
     """Who claimed first goes on in spite of who came later. All clocks stand still here, so the run's name decides who was first."""
-    real = claiming.read
+    real = leases.read
 
-    def read(*given: Any) -> claiming.Board:
+    def read(*given: Any) -> leases.Board:
         board = real(*given)
         mine = board.settings.run.id
         if board.own:
             _keep(board, lambda claim: claim.run < mine)
         return board
 
-    patch.setattr(claiming, "read", read)
+    patch.setattr(leases, "read", read)
 
 
 def act_without_renaming(patch: pytest.MonkeyPatch) -> None:
     """Whether its own claim is still there nobody asks."""
-    patch.setattr(claims_module.UnderClaim, "begin", lambda self, check_mode: None)
-    patch.setattr(claims_module.UnderClaim, "end", lambda self, check_mode: None)
+    patch.setattr(lease_operations.UnderClaim, "begin", lambda self, check_mode: None)
+    patch.setattr(lease_operations.UnderClaim, "end", lambda self, check_mode: None)
 
 
 class OneFile(Claims):
@@ -62,8 +63,8 @@ class OneFile(Claims):
 
     def read_all(self) -> Any:
         """Every claim in the file."""
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import decode_claim
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import ClaimsReading
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_claim
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import ClaimsReading
 
         return ClaimsReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
 
@@ -81,7 +82,7 @@ class OneFile(Claims):
         names = self._all()
         own = [name for name in names if name in self.own(run, event_id)]
         if not own:
-            raise recording.ClaimLost(run, event_id, "")  # type: ignore[attr-defined]
+            raise maintenance_record.ClaimLost(run, event_id, "")  # type: ignore[attr-defined]
         name = claim_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in names if one not in own), name])
         return name
@@ -94,56 +95,56 @@ class OneFile(Claims):
 
 def one_shared_file(patch: pytest.MonkeyPatch) -> None:
     """Two that write at once: the later forgets the claim of the other."""
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import ClaimLost
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import ClaimLost
 
-    patch.setattr(recording, "ClaimLost", ClaimLost, raising=False)
-    patch.setattr(recording, "Claims", OneFile)
+    patch.setattr(maintenance_record, "ClaimLost", ClaimLost, raising=False)
+    patch.setattr(maintenance_record, "Claims", OneFile)
     patch.setattr(run, "Claims", OneFile)
 
 
 def no_fresh_reading(patch: pytest.MonkeyPatch) -> None:
     """What is being claimed is taken for claimed: the act comes in the same turn, by looks from before."""
-    real = claiming.claimed
+    real = leases.claimed
 
     def claimed(*given: Any, **more: Any) -> bool:
         real(*given, **more)
         return True
 
-    patch.setattr(claiming, "claimed", claimed)
+    patch.setattr(leases, "claimed", claimed)
 
 
 def expired_is_ignored(patch: pytest.MonkeyPatch) -> None:
     """A claim whose limit has passed is left where it is, so that its slow owner never learns of it."""
-    real = claiming.read
+    real = leases.read
 
-    def read(*given: Any) -> claiming.Board:
+    def read(*given: Any) -> leases.Board:
         board = real(*given)
         _keep(board, lambda claim: not claim.expired)
         return board
 
-    patch.setattr(claiming, "read", read)
+    patch.setattr(leases, "read", read)
 
 
 def no_intention(patch: pytest.MonkeyPatch) -> None:
     """The approval is given without a note on every VM before."""
-    patch.setattr(approving, "_noted", lambda case: True)
+    patch.setattr(approval, "_noted", lambda case: True)
 
 
 def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
     """Room is what nobody is out of yet, whoever has claimed it."""
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import fitting
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 
-    patch.setattr(fitting, "_see_claims", lambda *given: None)
+    patch.setattr(allocation, "_see_claims", lambda *given: None)
 
 
 def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
     """Two runs act on one VM at once: nobody looks at whose claim is there."""
-    patch.setattr(claiming, "at_work", lambda *given: None)
+    patch.setattr(leases, "at_work", lambda *given: None)
 
 
 def renewed_before_reading(patch: pytest.MonkeyPatch) -> None:
     """The claim is renewed first, and the record that is built on is read after that, by a run that may have slept in between."""
-    real = recording._write
+    real = maintenance_record._write
 
     def write(records: Any, claim: Any, options: Any, check_mode: bool) -> Any:
         claim.begin(check_mode)
@@ -151,12 +152,12 @@ def renewed_before_reading(patch: pytest.MonkeyPatch) -> None:
             inner.setattr(claim, "begin", lambda check_mode: None)
             return real(records, claim, options, check_mode)
 
-    patch.setattr(recording, "_write", write)
+    patch.setattr(maintenance_record, "_write", write)
 
 
 def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
     """A record that only says that a drain begins is undone where the room was taken, instead of going on to count."""
-    real = fitting._unsure
+    real = allocation._unsure
 
     def unsure(rooms: Any, unit: Any, *more: Any) -> None:
         before = [part for part in unit.parts if part.intent == "drain"]
@@ -165,4 +166,4 @@ def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
             if part.intent == "stay":
                 part.intent = "undo"
 
-    patch.setattr(fitting, "_unsure", unsure)
+    patch.setattr(allocation, "_unsure", unsure)

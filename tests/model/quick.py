@@ -15,17 +15,17 @@ import json
 import types
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import (
-    claims,
-    record_format,
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import (
+    atomic_file,
+    record_changes,
     record_reading,
-    record_steps,
-    records,
-    replacing,
+    record_schema,
+    record_store,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_store
 from ansible_collections.maintenance.azure.tests.model.machine import identifiers
 
-decode = functools.lru_cache(maxsize=200_000)(record_format.decode)
+decode = functools.lru_cache(maxsize=200_000)(record_schema.decode)
 
 
 def encode(record: dict[str, Any]) -> bytes:
@@ -58,7 +58,7 @@ def _noted(real: Any) -> Any:
 def patches() -> list[tuple[Any, str, Any]]:
     """What to replace, for monkeypatch.setattr."""
     copying: Any = types.SimpleNamespace(deepcopy=copied)
-    stands = _noted(records.Records._stands)
-    found: list[tuple[Any, str, Any]] = [(records.Records, "_stands", stands)]
-    found += [(records, "encode", encode), (records, "decode", decode), (record_reading, "decode", decode), (record_steps, "copy", copying)]
-    return found + [(module, "uuid", identifiers) for module in (records, record_reading, claims, replacing)]
+    stands = _noted(record_store.Records._stands)
+    found: list[tuple[Any, str, Any]] = [(record_store.Records, "_stands", stands)]
+    found += [(record_store, "encode", encode), (record_store, "decode", decode), (record_reading, "decode", decode), (record_changes, "copy", copying)]
+    return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, atomic_file)]

@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claims import Claims
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.upgrades import Marks
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plan as plans
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
 from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, Step

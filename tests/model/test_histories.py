@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import fitting, parts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import intents
 from ansible_collections.maintenance.azure.tests.model.histories import history
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance import test_model_world as world
@@ -45,29 +46,29 @@ def test_histories_drawn_from_afar(seed: int) -> None:
 
 
 def _forgets_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "_full", lambda *given, **more: None)
+    monkeypatch.setattr(allocation, "_full", lambda *given, **more: None)
 
 
 def _a_record_of_what_is_over_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """What counts as out by its record is taken for out, though it serves."""
-    real = fitting._open
+    real = allocation._open
 
-    def opened(*given: object) -> fitting.Rooms:
+    def opened(*given: object) -> allocation.Rooms:
         rooms = real(*given)  # type: ignore[arg-type]
         rooms.serving = frozenset()
         return rooms
 
-    monkeypatch.setattr(fitting, "_open", opened)
+    monkeypatch.setattr(allocation, "_open", opened)
 
 
 def _never_recovers(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = parts._after
+    real = intents._after
 
     def after(part: object, *more: object) -> None:
         real(part, *more)  # type: ignore[arg-type]
         part.intent = "none"  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(parts, "_after", after)
+    monkeypatch.setattr(intents, "_after", after)
 
 
 # What is wrong only in the minutes after enabling is caught by test_model_world; here it was not caught soon enough to be listed.

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import ClaimName, split_claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import ClaimName, split_claim_name
 from ansible_collections.maintenance.azure.tests.model.fleet import START, BrokenRule, Fleet, State, _at
 
 # How the ids of their runs begin.

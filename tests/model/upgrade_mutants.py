@@ -11,21 +11,24 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import claiming as claiming_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import claiming, fitting, gate, gate_obstacles, going_on
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate, gate_blockers
 from ansible_collections.maintenance.azure.tests.model import upgrade_run
 
 
 def _gates_own(patch: pytest.MonkeyPatch, **other: Any) -> None:
     """The gate goes by another claiming; respond by the real one."""
-    patch.setattr(gate, "claiming", types.SimpleNamespace(**{**vars(claiming), **other}))
+    patch.setattr(gate, "leases", types.SimpleNamespace(**{**vars(leases), **other}))
 
 
 def no_second_look(patch: pytest.MonkeyPatch) -> None:
     """The gate claims, and opens in the same look."""
 
     def claimed(*given: Any, **more: Any) -> bool:
-        claiming.claimed(*given, **more)
+        leases.claimed(*given, **more)
         return True
 
     _gates_own(patch, claimed=claimed)
@@ -34,8 +37,8 @@ def no_second_look(patch: pytest.MonkeyPatch) -> None:
 def gate_ignores_claims(patch: pytest.MonkeyPatch) -> None:
     """The claims of other runs are nothing to the gate."""
 
-    def read(*given: Any) -> claiming.Board:
-        board = claiming.read(*given)
+    def read(*given: Any) -> leases.Board:
+        board = leases.read(*given)
         board.others.clear()
         return board
 
@@ -44,12 +47,12 @@ def gate_ignores_claims(patch: pytest.MonkeyPatch) -> None:
 
 def gate_ignores_events(patch: pytest.MonkeyPatch) -> None:
     """An event that names the batch is not in the way."""
-    patch.setattr(gate_obstacles, "of_events", lambda *given: [])
+    patch.setattr(gate_blockers, "of_events", lambda *given: [])
 
 
 def gate_ignores_room(patch: pytest.MonkeyPatch) -> None:
     """Who else is out, or is about to be, is not asked."""
-    patch.setattr(gate_obstacles, "of_capacity", lambda *given: [])
+    patch.setattr(gate_blockers, "of_capacity", lambda *given: [])
 
 
 def done_is_forgotten(patch: pytest.MonkeyPatch) -> None:
@@ -59,33 +62,33 @@ def done_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def respond_passes_the_upgrade(patch: pytest.MonkeyPatch) -> None:
     """Respond does not see the claims of upgrades. (To forget only who is at work changes nothing: a claim counts as made where it is alone.)"""
-    real = claiming.read
+    real = leases.read
 
-    def read(*given: Any) -> claiming.Board:
+    def read(*given: Any) -> leases.Board:
         board = real(*given)
         if board.settings.run.kind == "events":
             board.others = {name: [claim for claim in claims if claim.kind != "upgrade"] for name, claims in board.others.items()}
             board.others = {name: claims for name, claims in board.others.items() if claims}
         return board
 
-    patch.setattr(claiming, "read", read)
+    patch.setattr(leases, "read", read)
 
 
 def adopted_too_early(patch: pytest.MonkeyPatch) -> None:
     """What no document lists is over, and is put back, whether or not its upgrade is alive."""
-    patch.setattr(going_on, "_upgrade_under_way", lambda *given: None)
+    patch.setattr(presence, "_upgrade_under_way", lambda *given: None)
     respond_passes_the_upgrade(patch)
 
 
 def marks_take_no_room(patch: pytest.MonkeyPatch) -> None:
     """A VM whose upgrade was cut off is taken for one that serves."""
-    real = fitting._why_stuck
+    real = allocation._why_stuck
 
     def stuck(host: Any) -> str | None:
         why = real(host)
         return None if why and "in the middle of upgrade" in why else why
 
-    patch.setattr(fitting, "_why_stuck", stuck)
+    patch.setattr(allocation, "_why_stuck", stuck)
 
 
 def released_before_recovered(patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +128,7 @@ def upgraded_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def renewed_though_gone(patch: pytest.MonkeyPatch) -> None:
     """A claim that was there a moment ago is made anew, and taken for renewed. What the collection did at first."""
-    patch.setattr(claiming_module, "_is_for", lambda *given: False)
+    patch.setattr(lease_operations, "_is_for", lambda *given: False)
 
 
 def upgraded_before_it_is(patch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import gate
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate
 from ansible_collections.maintenance.azure.tests.model import upgrade_acts
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED
 from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, Step

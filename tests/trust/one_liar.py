@@ -19,10 +19,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.claim_format import event_digest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import conflicts, who
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import PHASES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import directory
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, method, record, vm
 
 Observation = dict[str, Any]
@@ -328,7 +329,7 @@ def same_holds(scene: Scene, lie: Observation, plan: dict[str, Any], *, confused
     def forced(seen: Any, *given: Any) -> conflicts.Conflict:
         return conflicts.Conflict(held[seen.key]) if seen.key in held else find(seen, *given)
 
-    with mock.patch.object(conflicts, "find", forced), mock.patch.object(who, "_contested", lambda _hosts: contested if confused else {}):
+    with mock.patch.object(conflicts, "find", forced), mock.patch.object(directory, "_contested", lambda _hosts: contested if confused else {}):
         yield
 
 

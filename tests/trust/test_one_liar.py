@@ -19,7 +19,9 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import deciding, fitting, gates
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.tests.trust.one_liar import Lie, Scene, what_it_could_be
 
 LIES = int(os.environ.get("TRUST_LIES", "2000"))
@@ -56,23 +58,23 @@ def test_whatever_one_vm_says_the_others_get_what_it_could_cause_by_itself() -> 
 
 def any_approval_counts(patch: pytest.MonkeyPatch) -> None:
     """As in 1.3.1: the newest word, on whatever VM it stands."""
-    real = deciding.override
+    real = overrides.override
 
-    def override(parts: t.Any, *given: t.Any, **more: t.Any) -> deciding.Override:
+    def override(parts: t.Any, *given: t.Any, **more: t.Any) -> overrides.Override:
         words = [word for part in parts for word in (part.record.said if part.record else ()) if word.action == "approve"]
-        return deciding.Override(words[0]) if words else real(parts, *given, **more)
+        return overrides.Override(words[0]) if words else real(parts, *given, **more)
 
-    patch.setattr(deciding, "override", override)
+    patch.setattr(overrides, "override", override)
 
 
 def any_approval_puts_all_out(patch: pytest.MonkeyPatch) -> None:
     """As in 1.3.1: when any record says that the event was approved, all its VMs are out."""
-    patch.setattr(fitting, "_why_hit", lambda its, _part: "approved" if its.approved or its.started else None)
+    patch.setattr(allocation, "_why_hit", lambda its, _part: "approved" if its.approved or its.started else None)
 
 
 def a_stranger_sets_all_back(patch: pytest.MonkeyPatch) -> None:
     """A failed drain on a VM that the event does not name keeps the others from draining."""
-    patch.setattr(gates, "setback", lambda its, _settings: next((part for part in its.parts if part.failed_live), None))
+    patch.setattr(approval_blockers, "setback", lambda its, _settings: next((part for part in its.parts if part.failed_live), None))
 
 
 def lies(known: int) -> t.Iterator[int]:

@@ -15,8 +15,8 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.records import DEFAULT_PATH
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed, Way, Work
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way, Work
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-# Whole answers, as the module prints them. A VM at each of its own limits (module_utils/_scheduled_events/limits.py) says 8 MiB: 2.2 of events (a
+# Whole answers, as the module prints them. A VM at each of its own limits (module_utils/_scheduled_events/core/limits.py) says 8 MiB: 2.2 of events (a
 # document of 1 MiB, as it came and typed), 1.4 of 500 records with five methods, 4.1 of 2,000 copies, less than 0.4 of leases, marks and tombstones.
 # FOLDER_BYTES there keeps larger files below this figure as well: 12 MiB of them and the document are less than 16.
 BYTES = 16 * 1024 * 1024

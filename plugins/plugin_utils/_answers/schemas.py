@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import identity, record_format, upgrades
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import METHOD_KEYS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import progress_marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
     Kind,
     anything,
@@ -59,10 +61,10 @@ EVENT: Mapping[str, Kind] = {
 EVENTS = many(fields(EVENT, ("event_id", "resources")))
 
 RECORD_TYPES: Mapping[str, Kind] = {
-    **dict.fromkeys(record_format.TEXT_KEYS, maybe(text)),
+    **dict.fromkeys(record_schema.TEXT_KEYS, maybe(text)),
     "format": whole,
     "revision": whole,
-    "event": fields({name: EVENT[name] for name in record_format.EVENT_KEYS}, ("event_id", "resources")),
+    "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
     "phase": text,
     "history": many(fields({"phase": text, "at": text}, ("phase", "at"))),
     "rule": maybe(named(anything)),
@@ -85,7 +87,7 @@ RECORD_TYPES: Mapping[str, Kind] = {
     "age_seconds": maybe(number),
 }
 # What a new version of a record has besides is kept with any value.
-RECORD = fields({**dict.fromkeys(record_format.empty_record(""), anything), **RECORD_TYPES}, ("event", "phase", "history", "methods"))
+RECORD = fields({**dict.fromkeys(record_schema.empty_record(""), anything), **RECORD_TYPES}, ("event", "phase", "history", "methods"))
 
 CLAIM_TEXTS = ("event_id", "who", "made_at", "limit")
 CLAIM = fields(
@@ -94,7 +96,7 @@ CLAIM = fields(
 )
 MIRROR = fields({"vm": text, "vm_id": maybe(text), "keeper_vm_id": maybe(text), "record": RECORD}, ("vm", "record"))
 TOMBSTONE = fields({"event_id": text, "at": text, "vm_id": maybe(text)}, ("event_id", "at"))
-MARK = fields(dict.fromkeys(upgrades.KEYS, maybe(text)))
+MARK = fields(dict.fromkeys(progress_marks.KEYS, maybe(text)))
 
 ASKED: Mapping[str, Kind] = {
     "vm_name": maybe(text),

@@ -14,7 +14,7 @@ except ImportError as error:  # the controller's environment lacks it: said wher
 else:
     MISSING = None
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
     HEADERS,
     JSON_HEADERS,
     MAX_ANSWER_BYTES,

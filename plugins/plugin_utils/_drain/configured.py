@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 KIND = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -58,27 +58,27 @@ def read_configured(methods: Any, former: Any, wrong: Mapping[int, str] | None =
 
     C(wrong) has what is wrong with the options of former entries, by their numbers (former.py).
     """
-    used = [_entry(item, number, former=False) for number, item in enumerate(plain.items(methods), start=1)]
-    left = [_entry(item, None, former=True, problem=(wrong or {}).get(number)) for number, item in enumerate(plain.items(former), start=1)]
+    used = [_entry(item, number, former=False) for number, item in enumerate(plain_values.items(methods), start=1)]
+    left = [_entry(item, None, former=True, problem=(wrong or {}).get(number)) for number, item in enumerate(plain_values.items(former), start=1)]
     names = Counter(entry.name for entry in used if entry)
     # A name that two entries have says nothing: neither is chosen by it.
     return tuple(entry for entry in [*used, *left] if entry and (entry.former or names[entry.name] == 1))
 
 
 def _entry(item: Any, number: int | None, *, former: bool, problem: str | None = None) -> Configured | None:
-    given = plain.mapping(item)
-    kind, name = plain.text(given.get("method")), plain.text(given.get("name"))
+    given = plain_values.mapping(item)
+    kind, name = plain_values.text(given.get("method")), plain_values.text(given.get("name"))
     if kind is None or not KIND.fullmatch(kind) or (name is not None and not NAME.fullmatch(name)):
         return None
-    outside = plain.flag(given.get("outside"))
+    outside = plain_values.flag(given.get("outside"))
     return Configured(
         name=name or ("" if number is None else default_name(number, kind)),
         named=name is not None,
         kind=kind,
         outside=kind == HAPROXY if outside is None else outside,
         former=former,
-        by_hand=former and plain.flag(given.get("by_hand")) is True,
-        given={str(key): plain.plain(value) for key, value in given.items() if str(key) not in RESERVED},
+        by_hand=former and plain_values.flag(given.get("by_hand")) is True,
+        given={str(key): plain_values.plain(value) for key, value in given.items() if str(key) not in RESERVED},
         problem=problem,
     )
 
@@ -87,19 +87,19 @@ def problems(methods: Any, former: Any) -> list[str]:
     """What is wrong with the names, and with the list of former methods, in words."""
     found = []
     names: dict[str, int] = {}
-    for number, item in enumerate(plain.items(methods), start=1):
-        entry = plain.mapping(item)
+    for number, item in enumerate(plain_values.items(methods), start=1):
+        entry = plain_values.mapping(item)
         place = f"drain_methods, entry {number}"
         found += _name_problems(entry, place)
         if "by_hand" in entry:
             found.append(f"{place}: by_hand is for entries of drain_methods_former.")
-        name = plain.text(entry.get("name")) or default_name(number, plain.text(entry.get("method")) or "")
+        name = plain_values.text(entry.get("name")) or default_name(number, plain_values.text(entry.get("method")) or "")
         if name in names:
             found.append(f"{place}: entry {names[name]} has the name {name}, too. Each method needs its own.")
         names.setdefault(name, number)
-    if former not in (None, "") and not plain.items(former) and not _is_empty(former):
+    if former not in (None, "") and not plain_values.items(former) and not _is_empty(former):
         found.append(f"drain_methods_former must be a list of methods, and is {str(former)[:100]}.")
-    for number, item in enumerate(plain.items(former), start=1):
+    for number, item in enumerate(plain_values.items(former), start=1):
         found += _former_problems(item, f"drain_methods_former, entry {number}")
     return found
 
@@ -109,12 +109,13 @@ def _is_empty(value: Any) -> bool:
 
 
 def _former_problems(item: Any, place: str) -> list[str]:
-    entry = plain.mapping(item)
-    kind = plain.text(entry.get("method"))
+    entry = plain_values.mapping(item)
+    kind = plain_values.text(entry.get("method"))
     if kind is None or not KIND.fullmatch(kind):
-        return [f"{place}: method must be the kind of a method that drain_methods had, such as haproxy, and this entry is {str(plain.plain(item))[:100]}."]
+        given = str(plain_values.plain(item))[:100]
+        return [f"{place}: method must be the kind of a method that drain_methods had, such as haproxy, and this entry is {given}."]
     found = _name_problems(entry, place)
-    if "by_hand" in entry and plain.flag(entry["by_hand"]) is None:
+    if "by_hand" in entry and plain_values.flag(entry["by_hand"]) is None:
         found.append(f"{place}: by_hand must be true (what it changed was put back by hand) or false.")
     return found
 

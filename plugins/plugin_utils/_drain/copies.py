@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, KIND, NAME, is_local, read_configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import STATES, HAProxyFinding, Place, for_copy, read_haproxy, read_words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import read_recorded
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 DEFAULT_NAME = re.compile(r"[0-9]+-[a-z][a-z0-9_]*")
 MOST_DISPUTES = 5
@@ -69,9 +69,9 @@ def targets_of(methods: Any, former: Any, host: str) -> list[dict[str, Any]]:
             {
                 "name": entry.name,
                 "method": entry.kind,
-                "server": plain.text(given.get("server")) or host if entry.kind == HAPROXY else "",
-                "balancers": plain.texts(given.get("balancers")) if entry.kind == HAPROXY and not entry.by_hand else [],
-                "backends": plain.texts(given.get("backends")) if entry.kind == HAPROXY else [],
+                "server": plain_values.text(given.get("server")) or host if entry.kind == HAPROXY else "",
+                "balancers": plain_values.texts(given.get("balancers")) if entry.kind == HAPROXY and not entry.by_hand else [],
+                "backends": plain_values.texts(given.get("backends")) if entry.kind == HAPROXY else [],
             }
         )
     return found
@@ -80,17 +80,17 @@ def targets_of(methods: Any, former: Any, host: str) -> list[dict[str, Any]]:
 def read_targets(value: Any) -> tuple[Target, ...]:
     """The targets of an observation."""
     found = []
-    for item in plain.items(value):
-        given = plain.mapping(item)
-        kind = plain.text(given.get("method"))
+    for item in plain_values.items(value):
+        given = plain_values.mapping(item)
+        kind = plain_values.text(given.get("method"))
         if kind is not None:
             found.append(
                 Target(
-                    name=plain.text(given.get("name")) or "",
+                    name=plain_values.text(given.get("name")) or "",
                     kind=kind,
-                    server=plain.text(given.get("server")) or "",
-                    balancers=frozenset(plain.texts(given.get("balancers"))),
-                    backends=frozenset(plain.texts(given.get("backends"))),
+                    server=plain_values.text(given.get("server")) or "",
+                    balancers=frozenset(plain_values.texts(given.get("balancers"))),
+                    backends=frozenset(plain_values.texts(given.get("backends"))),
                 )
             )
     return tuple(found)
@@ -98,8 +98,8 @@ def read_targets(value: Any) -> tuple[Target, ...]:
 
 def copy_of(record: Any) -> dict[str, Any]:
     """The part of a record that another VM keeps: no command, no option, nobody's word."""
-    given = plain.mapping(record)
-    event = plain.mapping(given.get("event"))
+    given = plain_values.mapping(record)
+    event = plain_values.mapping(given.get("event"))
     methods = []
     for one, values in zip(read_recorded(record), _items(record)):
         if not one.outside or not one.well_named:
@@ -107,11 +107,12 @@ def copy_of(record: Any) -> dict[str, Any]:
         finding = _finding(one.kind, one.before)
         if one.before is not None and finding is None:
             continue
-        methods.append({"id": one.identifier, "method": one.kind, "state": one.state, "before": finding, "at": plain.text(values.get("at")), "outside": True})
+        at = plain_values.text(values.get("at"))
+        methods.append({"id": one.identifier, "method": one.kind, "state": one.state, "before": finding, "at": at, "outside": True})
     return {
-        "event": {"event_id": plain.text(event.get("event_id")) or ""},
+        "event": {"event_id": plain_values.text(event.get("event_id")) or ""},
         "phase": "recovered" if given.get("phase") == "recovered" else "draining",
-        "revision": plain.whole(given.get("revision")) or 0,
+        "revision": plain_values.whole(given.get("revision")) or 0,
         "history": _begin(given.get("history")),
         "undone": given.get("phase") == "recovered" or all(one["state"] == "undone" for one in methods),
         "methods": methods,
@@ -121,15 +122,15 @@ def copy_of(record: Any) -> dict[str, Any]:
 def _items(record: Any) -> list[Mapping[str, Any]]:
     """The methods of a record, each name once, as read_recorded() has them."""
     found: dict[str, Mapping[str, Any]] = {}
-    for item in plain.items(plain.mapping(record).get("methods")):
-        given = plain.mapping(item)
-        found.setdefault(plain.text(given.get("id")) or "?", given)
+    for item in plain_values.items(plain_values.mapping(record).get("methods")):
+        given = plain_values.mapping(item)
+        found.setdefault(plain_values.text(given.get("id")) or "?", given)
     return list(found.values())
 
 
 def _begin(history: Any) -> list[dict[str, str]]:
-    first = plain.mapping(next(iter(plain.items(history)), None))
-    at = plain.text(first.get("at"))
+    first = plain_values.mapping(next(iter(plain_values.items(history)), None))
+    at = plain_values.text(first.get("at"))
     return [{"phase": "draining", "at": at}] if at else []
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 # What HAProxy allows in the names of servers and backends, as haproxy_server checks it.
 HAPROXY_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
@@ -48,7 +48,7 @@ class HAProxyFinding:
 
 def read_haproxy(before: Any) -> HAProxyFinding | None:
     """Read the finding of method haproxy, or return None for anything else."""
-    given = plain.mapping(before)
+    given = plain_values.mapping(before)
     server, balancers = given.get("server"), given.get("balancers")
     if set(given) != {"server", "balancers"} or not _is_name(server) or not isinstance(balancers, Mapping) or len(balancers) > MOST_BALANCERS:
         return None
@@ -65,8 +65,8 @@ def read_haproxy(before: Any) -> HAProxyFinding | None:
 
 
 def _place(balancer: str, backend: Any, given: Any) -> Place | None:
-    values = plain.mapping(given)
-    state, up = values.get("state"), plain.flag(values.get("up"))
+    values = plain_values.mapping(given)
+    state, up = values.get("state"), plain_values.flag(values.get("up"))
     if set(values) != {"state", "up"} or state not in STATES or up is None or not _is_name(backend):
         return None
     return Place(balancer, str(backend), str(state), up)
@@ -88,7 +88,7 @@ def read_words(before: Any) -> dict[str, Any] | None:
     for key, value in before.items():
         if not isinstance(key, str) or not key or not WORD.fullmatch(key) or not _is_word(value):
             return None
-        found[str.__str__(key)] = plain.plain(value)
+        found[str.__str__(key)] = plain_values.plain(value)
     return found
 
 
@@ -116,9 +116,9 @@ def data(value: Any, depth: int = 0) -> Any:
         return {str(key): data(item, depth + 1) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if plain.items(value):
-        return [data(item, depth + 1) for item in plain.items(value)]
-    return plain.plain(value)
+    if plain_values.items(value):
+        return [data(item, depth + 1) for item in plain_values.items(value)]
+    return plain_values.plain(value)
 
 
 def shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import KIND, RESERVED
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 # Types of options that only one of begin, check and undo uses, by the option's name.
 OF_ONE_STEP = ("task_file", "command")
@@ -24,12 +24,12 @@ Options = Mapping[str, Mapping[str, Any]]
 def former_problems(former: Any, known: Mapping[str, Options | None], places: Sequence[str], is_file: Callable[[str], bool]) -> dict[int, str]:
     """By the number of the entry what is wrong with it, in words. C(known) has each kind's options, or None where they are not described."""
     found = {}
-    for number, item in enumerate(plain.items(former), start=1):
-        given = plain.mapping(item)
-        kind = plain.text(given.get("method"))
+    for number, item in enumerate(plain_values.items(former), start=1):
+        given = plain_values.mapping(item)
+        kind = plain_values.text(given.get("method"))
         if kind is None or not KIND.fullmatch(kind):
             continue  # configured.problems() says it
-        by_hand = plain.flag(given.get("by_hand")) is True
+        by_hand = plain_values.flag(given.get("by_hand")) is True
         options = known.get(kind)
         words = _unknown_kind(kind, known, by_hand) or _options(given, options, by_hand)
         if words is None and not by_hand:
@@ -55,7 +55,7 @@ def _options(given: Mapping[str, Any], known: Options | None, by_hand: bool) -> 
     for key, about in known.items():
         if key in given:
             if not _fits(given[key], str(about.get("type"))):
-                return f"{key} is wrong: {str(plain.plain(given[key]))[:LONGEST]}. It must be: {about.get('description')}"
+                return f"{key} is wrong: {str(plain_values.plain(given[key]))[:LONGEST]}. It must be: {about.get('description')}"
         elif about.get("required") and not by_hand and (key == "undo" or about.get("type") not in OF_ONE_STEP):
             return f"{key} is missing: {about.get('description')} {may}"
     return None
@@ -66,7 +66,7 @@ def _fits(value: Any, kind: str) -> bool:
     if kind in ("text", "task_file"):
         return isinstance(value, str) and (kind == "text" or bool(value))
     if kind == "texts":
-        return len(plain.texts(value)) == len(plain.items(value)) and not isinstance(value, (str, Mapping))
+        return len(plain_values.texts(value)) == len(plain_values.items(value)) and not isinstance(value, (str, Mapping))
     if kind == "mapping":
         return isinstance(value, Mapping)
     return True
@@ -74,7 +74,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 def _file(given: Mapping[str, Any], known: Options | None, places: Sequence[str], is_file: Callable[[str], bool]) -> str | None:
     about = (known or {}).get("undo", {})
-    name = plain.text(given.get("undo"))
+    name = plain_values.text(given.get("undo"))
     if about.get("type") != "task_file" or name is None:
         return None
     # An absolute path stays as it is, also behind a place.

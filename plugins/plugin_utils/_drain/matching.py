@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, KIND, NAME, Configured, is_local
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import HAProxyFinding, Place, data, read_haproxy
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ class Recorded:
 def read_recorded(record: Any) -> tuple[Recorded, ...]:
     """All methods of a record in the order in which they began, each name once."""
     found: dict[str, Recorded] = {}
-    for item in plain.items(plain.mapping(record).get("methods")):
-        given = plain.mapping(item)
-        identifier = plain.text(given.get("id")) or "?"
+    for item in plain_values.items(plain_values.mapping(record).get("methods")):
+        given = plain_values.mapping(item)
+        identifier = plain_values.text(given.get("id")) or "?"
         one = Recorded(
             identifier=identifier,
-            kind=plain.text(given.get("method")) or "?",
-            state=plain.text(given.get("state")) or "found",
-            outside=plain.flag(given.get("outside")) is True,
-            options=data(plain.mapping(given.get("options"))),
+            kind=plain_values.text(given.get("method")) or "?",
+            state=plain_values.text(given.get("state")) or "found",
+            outside=plain_values.flag(given.get("outside")) is True,
+            options=data(plain_values.mapping(given.get("options"))),
             before=given.get("before"),
         )
         found.setdefault(identifier, one)
@@ -109,13 +109,13 @@ def _form(value: Any) -> Any:
 
 def server_of(entry: Configured, host: str) -> str:
     """The name that the variables give a host's server in HAProxy."""
-    return plain.text(entry.given.get("server")) or host
+    return plain_values.text(entry.given.get("server")) or host
 
 
 def covered(finding: HAProxyFinding, entry: Configured, host: str) -> tuple[Place, ...]:
     """The places of a finding that an entry of the variables names, too."""
     if server_of(entry, host) != finding.server:
         return ()
-    balancers = frozenset(plain.texts(entry.given.get("balancers")))
-    backends = frozenset(plain.texts(entry.given.get("backends")))
+    balancers = frozenset(plain_values.texts(entry.given.get("balancers")))
+    backends = frozenset(plain_values.texts(entry.given.get("backends")))
     return tuple(place for place in finding.places if place.balancer in balancers and (not backends or place.backend in backends))

@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching 
     read_recorded,
     server_of,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")
@@ -52,7 +52,7 @@ def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) 
     recorded = read_recorded(record)
     present = [one for one in recorded if one.state != "undone"]
     entries = tuple(entry for entry in read_configured(methods, former) if not entry.former)
-    if plain.mapping(record).get("phase") in SETTLED and present:
+    if plain_values.mapping(record).get("phase") in SETTLED and present:
         return [_settled(one, recorded, entries, host, system) for one in present]
     known = {one.identifier: one for one in recorded}
     return [_configured(entry, known.get(entry.name), host, system) for entry in entries]
@@ -98,9 +98,9 @@ def _replicas(one: Recorded, entry: Configured | None) -> dict[str, Any]:
     if one.kind != "wsfc":
         return {}
     given = entry.given if entry else {}
-    groups = plain.texts(given.get("availability_groups"))
-    recorded = plain.texts(one.options.get("availability_groups")) if one.options else groups
-    return {"replicas": dict(plain.mapping(given.get("replicas"))), "availability_groups": [group for group in recorded if group in groups]}
+    groups = plain_values.texts(given.get("availability_groups"))
+    recorded = plain_values.texts(one.options.get("availability_groups")) if one.options else groups
+    return {"replicas": dict(plain_values.mapping(given.get("replicas"))), "availability_groups": [group for group in recorded if group in groups]}
 
 
 def undo_steps(record: Any, methods: Any, former: Any, host: str, system: str, wrong: Mapping[int, str] | None = None) -> list[Step]:
@@ -140,7 +140,7 @@ def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configu
 def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Configured], host: str) -> list[Step]:
     """One step for each entry that names a part of what was found; what none of them names is reported."""
     finding = read_haproxy(one.before)
-    if entry is not None and entry.by_hand and not plain.texts(entry.given.get("balancers")):
+    if entry is not None and entry.by_hand and not plain_values.texts(entry.given.get("balancers")):
         return [_step(one, act=False)]
     if finding is None:
         return [_step(one, report=reports.malformed(one, host))]
@@ -214,7 +214,7 @@ def finding_of(before: Any, step: Mapping[str, Any], host: str) -> Any:
     if step.get("kind") != HAPROXY:
         return data(before) if isinstance(before, Mapping) else {}
     finding = read_haproxy(before)
-    entry = next(iter(read_configured([{"method": HAPROXY, **plain.mapping(step.get("given"))}], [])), None)
+    entry = next(iter(read_configured([{"method": HAPROXY, **plain_values.mapping(step.get("given"))}], [])), None)
     if finding is None or entry is None:
         return {}
     return {"server": server_of(entry, host), "balancers": type(finding)(finding.server, covered(finding, entry, host)).values()["balancers"]}

@@ -16,7 +16,7 @@ import typing as t
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
 
 COLLECTION = "ansible.windows"
 # What came with the ansible package for the oldest ansible-core that is supported (2.18).

@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.files import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import (
     LISTINGS,
     check_name,
     too_many_files,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.limits import FILE_BYTES, FOLDER_FILES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_format import TEMPORARY
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK, check_rights
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.health import Answer, ask, split_url, url_is_useless
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_seconds, utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import Answer, ask, split_url, url_is_useless
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds, utc_text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said, whole_seconds
 
 LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
@@ -37,7 +37,7 @@ class WindowsHost:
         return utc_text(seconds + time.monotonic() - self._asked)
 
     def boot_id(self) -> str | None:
-        # Windows has no name for a boot. Its time is one, give or take a second (see marker.py), as long as nobody sets the clock; then the
+        # Windows has no name for a boot. Its time is one, give or take a second (see enabled_since.py), as long as nobody sets the clock; then the
         # drain is checked once more than needed.
         return self._boot_id or str(self._read().get("ansible_lastboot") or "") or None
 

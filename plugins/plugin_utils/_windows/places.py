@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import USUAL_ADDRESS, Candidate
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.option_245 import VARIABLE, finding_of_address
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said
 
 # What stands there, in words; key; value. Variables of the whole system are in the registry as well.

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError, seconds_in_words
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
     AZURE_HOST,
     HEADERS,
     JSON_HEADERS,

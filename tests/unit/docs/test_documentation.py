@@ -14,11 +14,11 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import KEYS as CAPACITY_KEYS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.capacity import load as load_capacity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import KEYS as POLICY_KEYS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import NAMED as NAMED_POLICIES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.policy import load as load_policy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import KEYS as CAPACITY_KEYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_capacity
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import KEYS as POLICY_KEYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED as NAMED_POLICIES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import load as load_policy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("roles/*/README.md"), *ROOT.glob("extensions/**/*.md")])

@@ -15,9 +15,9 @@ import threading
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.clock import Clock
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer
 
 PAYLOADS = pathlib.Path(__file__).resolve().parents[1] / "payloads"
 EVENT_ID = "9FC59CBD-3396-4649-8E55-3D5A4B28E103"

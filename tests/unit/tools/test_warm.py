@@ -36,8 +36,10 @@ def main(zip_data):
     runpy.run_module("ansible.modules.probe", run_name="__main__", alter_sys=True)
 main(zip_data={data!r})
 """
-CLIENT = "ansible_collections/maintenance/azure/plugins/module_utils/_scheduled_events/clock.py"
-SHOW = "from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import clock\nprint(clock.__file__, vars(clock).get('CHANGED'))\n"
+CLIENT = "ansible_collections/maintenance/azure/plugins/module_utils/_scheduled_events/core/clock.py"
+SHOW = """from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import clock
+print(clock.__file__, vars(clock).get('CHANGED'))
+"""
 
 
 def tree(path: str) -> str:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ansible_collections.maintenance.azure.plugins.callback.brief import CallbackModule, Coloured, Screen
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.printing import INVISIBLE
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import INVISIBLE
 
 HOSTILE = "a\x1b[2J\nweb9 : ok\x9b31m\u202e\u2066\u200b\ud800\u2028b\x7f\rc"
 SHOWN = "a\\x1b[2J web9 : ok\\x9b31m\\u202e\\u2066\\u200b\\ud800 b\\x7f c"

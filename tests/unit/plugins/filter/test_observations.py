@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.filter import observations as module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, vm
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.test_gate import RUN, claim
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import RUN, claim
 
 find = module.observations
 

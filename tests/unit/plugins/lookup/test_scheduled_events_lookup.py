@@ -16,8 +16,8 @@ from ansible.errors import AnsibleLookupError
 
 from ansible_collections.maintenance.azure.plugins.doc_fragments import endpoint, selection
 from ansible_collections.maintenance.azure.plugins.lookup import scheduled_events
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import MAX_ANSWER_BYTES, Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import MAX_ANSWER_BYTES, Answer
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import RequestsTransport
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
     EVENT_ID,

@@ -8,7 +8,7 @@ import os
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.look import look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments
 from ansible_collections.maintenance.azure.plugins.modules import maintenance_info, maintenance_record
 from ansible_collections.maintenance.azure.tests.unit.plugins.modules.module_runner import documentation, run_module
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import Server, document, http, raw_event

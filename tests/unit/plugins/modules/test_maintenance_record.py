@@ -9,7 +9,7 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.recording import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     LONGEST_LINE,
     log_line,
     record_arguments,

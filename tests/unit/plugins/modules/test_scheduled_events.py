@@ -12,7 +12,7 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import argument_specs
 from ansible_collections.maintenance.azure.plugins.modules import (
     scheduled_events_approve,
     scheduled_events_info,
@@ -159,9 +159,9 @@ def test_wait_warns_and_goes_on_after_a_reset(run: t.Any) -> None:
 # Documentation and argument specification are written twice; they must say the same.
 
 SPECS = {
-    scheduled_events_info: [arguments.shared_arguments, arguments.selection_arguments],
-    scheduled_events_approve: [arguments.shared_arguments, arguments.approve_arguments],
-    wait_for_scheduled_event: [arguments.shared_arguments, arguments.selection_arguments, arguments.wait_arguments],
+    scheduled_events_info: [argument_specs.shared_arguments, argument_specs.selection_arguments],
+    scheduled_events_approve: [argument_specs.shared_arguments, argument_specs.approve_arguments],
+    wait_for_scheduled_event: [argument_specs.shared_arguments, argument_specs.selection_arguments, argument_specs.wait_arguments],
 }
 
 
@@ -190,7 +190,7 @@ def test_documentation_says_what_the_modules_return(run: t.Any) -> None:
 
 
 def test_each_call_gives_fresh_specifications() -> None:
-    for function in (arguments.shared_arguments, arguments.selection_arguments, arguments.wait_arguments, arguments.approve_arguments):
+    for function in (argument_specs.shared_arguments, argument_specs.selection_arguments, argument_specs.wait_arguments, argument_specs.approve_arguments):
         function().clear()
         next(iter(function().values()))["type"] = "broken"
         assert next(iter(function().values()))["type"] != "broken"

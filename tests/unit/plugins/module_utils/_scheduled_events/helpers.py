@@ -12,8 +12,8 @@ import os
 import pathlib
 import stat
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.record_steps import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 
 START = 1795291200.0
 EVENT = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"

@@ -16,7 +16,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events import limits as on_the_vm
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits as on_the_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import (
     read_answer,

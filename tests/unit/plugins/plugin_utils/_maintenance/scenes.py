@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 
 NOW = 1_800_000_000.0
 SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30}
@@ -16,7 +16,7 @@ SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30}
 
 def at(seconds: float) -> str:
     """A time."""
-    return instants.form(NOW + seconds)
+    return timestamps.form(NOW + seconds)
 
 
 def event(event_id: str = "E1", resources: tuple[str, ...] = ("vm1",), status: str = "Scheduled", due: float | None = 900, **more: Any) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import approving, fitting, gates, going_on, parts, undoing
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.case import Part
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.model import Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, undo_order
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Part
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import BrokenRule, World
 
 
@@ -137,54 +139,59 @@ def test_a_storm_with_a_limit_ends_well() -> None:
 
 
 def test_a_plan_that_forgets_the_group_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "_full", lambda *given, **more: None)
+    monkeypatch.setattr(allocation, "_full", lambda *given, **more: None)
     with pytest.raises(BrokenRule, match="rule 4"):
         for seed in range(20):
             crowd(seed)
 
 
 def _no_wait_for_drain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approving, "_all_drained", lambda case, settings: True)
+    monkeypatch.setattr(approval, "_all_drained", lambda case, settings: True)
+
+
+def without_blocker(monkeypatch: pytest.MonkeyPatch, left_out: Callable[..., object]) -> None:
+    kept = tuple(blocker for blocker in approval_blockers.APPROVAL_GATES if blocker is not left_out)
+    monkeypatch.setattr(approval_blockers, "APPROVAL_GATES", kept)
 
 
 def _silent_is_drained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "APPROVAL_GATES", tuple(gate for gate in gates.APPROVAL_GATES if gate is not gates._unread))
-    monkeypatch.setattr(approving.gates, "counts_as_drained", lambda case, part: not part.ok)
+    without_blocker(monkeypatch, approval_blockers._unread)
+    monkeypatch.setattr(approval.approval_blockers, "counts_as_drained", lambda case, part: not part.ok)
 
 
 def _unmanaged_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gates, "APPROVAL_GATES", tuple(gate for gate in gates.APPROVAL_GATES if gate is not gates._unmanaged))
+    without_blocker(monkeypatch, approval_blockers._unmanaged)
 
 
 def _boots_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     def drained(part: Part) -> bool:
         return part.record is not None and part.record.all_drained and part.record.phase in ("drained", "approved", "started")
 
-    monkeypatch.setattr(parts, "drained_now", drained)
-    monkeypatch.setattr(approving, "drained_now", drained)
-    monkeypatch.setattr(approving, "fresh", lambda part, settings: drained(part))
+    monkeypatch.setattr(intents, "drained_now", drained)
+    monkeypatch.setattr(approval, "drained_now", drained)
+    monkeypatch.setattr(approval, "fresh", lambda part, settings: drained(part))
 
 
 def _missing_once_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = going_on.absence
+    real = presence.absence
 
-    def absence(*given: Any) -> going_on.Absence:
+    def absence(*given: Any) -> presence.Absence:
         found = real(*given)
-        return going_on.Absence(gone=True) if given[2] is not None and given[1].ok and not found.listed else found
+        return presence.Absence(gone=True) if given[2] is not None and given[1].ok and not found.listed else found
 
-    monkeypatch.setattr(going_on, "absence", absence)
+    monkeypatch.setattr(presence, "absence", absence)
 
 
 def _a_just_enabled_list_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(going_on, "_listed_since", lambda record, enabled_at: True)
+    monkeypatch.setattr(presence, "_listed_since", lambda record, enabled_at: True)
 
 
 def _other_events_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undoing, "_keeps", lambda part: False)
+    monkeypatch.setattr(undo_order, "_keeps", lambda part: False)
 
 
 def _oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undoing, "_order", lambda part: -part.record.order if part.record else 0)
+    monkeypatch.setattr(undo_order, "_order", lambda part: -part.record.order if part.record else 0)
 
 
 def _found_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,8 +199,8 @@ def _found_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _never_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = going_on.absence
-    monkeypatch.setattr(going_on, "absence", lambda *given: dataclasses.replace(real(*given), gone=False))
+    real = presence.absence
+    monkeypatch.setattr(presence, "absence", lambda *given: dataclasses.replace(real(*given), gone=False))
 
 
 MUTANTS = [

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import instants
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 
 START = 1_800_000_000.0
 SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30, "retries": 2, "has_health": True, "enabling_seconds": 60}
@@ -48,7 +48,7 @@ class AzureEvent:
             "event_source": "Platform",
             "resource_type": "VirtualMachine",
             "resources": list(self.resources),
-            "not_before": instants.form(self.not_before) if scheduled else None,
+            "not_before": timestamps.form(self.not_before) if scheduled else None,
             "description": "",
             "duration_in_seconds": -1,
         }
@@ -207,8 +207,8 @@ class World:
             "events": copy.deepcopy(machine.shown),
             "identity": {"name": machine.name, "resource_group": "rg", "subscription_id": "s", "vm_id": machine.name},
             "boot_id": f"{machine.name}-{machine.boot}",
-            "now": instants.form(self.now),
-            "enabled_at": instants.form(machine.enabled_at),
+            "now": timestamps.form(self.now),
+            "enabled_at": timestamps.form(machine.enabled_at),
             "in_service": machine.serving,
             "records": copy.deepcopy(list(machine.records.values())),
             "uptime_seconds": self.now - machine.booted_at,
@@ -218,7 +218,7 @@ class World:
 
     def run_pass(self) -> dict[str, Any]:
         """Look, plan, act."""
-        plan = self.plan_function(self.observe(), policy=self.policy, settings=self.settings, now=instants.form(self.now))
+        plan = self.plan_function(self.observe(), policy=self.policy, settings=self.settings, now=timestamps.form(self.now))
         try:
             for step in plan["steps"]:
                 if self._away(self.machines[step["host"]]):
@@ -247,10 +247,10 @@ class World:
             record["event"].update({key: value for key, value in event.items() if key != "raw"})
         phase = changes.get("phase", record["phase"])
         if new or phase != record["phase"]:
-            record["history"].append({"phase": phase, "at": instants.form(self.now)})
+            record["history"].append({"phase": phase, "at": timestamps.form(self.now)})
             self.log.append(f"{self.now - START:.0f} {machine.name} {event_id} {phase} {changes.get('reason') or ''}")
         record.update(changes)
-        record.update({name: instants.form(self.now) for name in stamp})
+        record.update({name: timestamps.form(self.now) for name in stamp})
         record["revision"] += 1
         self.maybe_cut()
         return record
@@ -281,7 +281,7 @@ class World:
         boot = f"{machine.name}-{machine.boot}"
         present = machine.records.get(event_id.lower(), {})
         method = (present.get("methods") or [None])[0]
-        late = present.get("phase") not in ("approved", "started") and self.now > (instants.parse(step["deadline"]) or 0.0)
+        late = present.get("phase") not in ("approved", "started") and self.now > (timestamps.parse(step["deadline"]) or 0.0)
         lost = method is not None and machine.serving and machine.stops_at is None
         if method is None or method["state"] in ("undone", "failed") or lost:
             self._check_room(machine, event_id)

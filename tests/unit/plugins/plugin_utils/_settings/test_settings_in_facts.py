@@ -16,7 +16,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
 from ansible_collections.maintenance.azure.plugins.filter.observations import observations
 from ansible_collections.maintenance.azure.plugins.filter.settings_in_facts import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.plan import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import (
     refused_hosts,
     settings_in,

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.way import Failed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows import calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 

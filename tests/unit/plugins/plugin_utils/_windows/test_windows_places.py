@@ -8,9 +8,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery import DiscoveringTransport
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import DiscoveringTransport
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.places import WindowsPlaces
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.played import PreparedCalls

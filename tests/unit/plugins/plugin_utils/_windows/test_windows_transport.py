@@ -10,8 +10,8 @@ import pytest
 import requests
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.transport import MAX_ANSWER_BYTES
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import MAX_ANSWER_BYTES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.played import PreparedCalls
 

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The modules' options, as functions that return a fresh specification each time."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+
+DEFAULT_ENDPOINT = "http://169.254.169.254"
+# In place of an address: look for it, as a VM outside a virtual network has to.
+DISCOVER = "discover"
+# Newest first: the order in which "auto" tries them.
+API_VERSIONS = (
+    "2020-07-01",
+    "2019-08-01",
+    "2019-04-01",
+    "2019-01-01",
+    "2017-11-01",
+    "2017-08-01",
+    "2017-03-01",
+)
+WAIT_STATES = ("scheduled", "started", "gone", "changed")
+# No request, wait or pause is meant to last longer; the operating system's timeouts overflow far above.
+LONGEST_SECONDS = 10 * 365 * 86400
+
+Spec = t.Dict[str, t.Dict[str, t.Any]]
+
+
+def shared_arguments() -> Spec:
+    """Where the endpoint is and how patiently it is asked; every module that talks to it has these."""
+    return {
+        "endpoint": {"type": "str", "default": DEFAULT_ENDPOINT},
+        "api_version": {"type": "str", "default": "auto", "choices": ["auto"] + list(API_VERSIONS)},
+        "connect_timeout": {"type": "float", "default": 5.0},
+        "request_timeout": {"type": "float", "default": 125.0},
+        "retries": {"type": "int", "default": 3},
+        "vm_name": {"type": "str"},
+    }
+
+
+def selection_arguments() -> Spec:
+    """Which events are meant."""
+    return {
+        "event_ids": {"type": "list", "elements": "str"},
+        "event_types": {"type": "list", "elements": "str"},
+        "event_statuses": {"type": "list", "elements": "str"},
+        "event_sources": {"type": "list", "elements": "str"},
+        "resources": {"type": "list", "elements": "str"},
+        "affecting": {"type": "str", "default": "any", "choices": ["any", "this_vm"]},
+    }
+
+
+def wait_arguments() -> Spec:
+    """What is waited for, and how long."""
+    return {
+        "state": {"type": "str", "required": True, "choices": list(WAIT_STATES)},
+        "since_incarnation": {"type": "int"},
+        "approved": {"type": "bool", "default": False},
+        "timeout": {"type": "float", "default": 1800.0},
+        "poll_interval": {"type": "float", "default": 1.0},
+    }
+
+
+def approve_arguments() -> Spec:
+    """What is approved, and who may be hit by it."""
+    return {
+        "event_ids": {"type": "list", "elements": "str", "required": True},
+        "approve_for": {"type": "list", "elements": "str"},
+        "fail_on_missing": {"type": "bool", "default": False},
+    }
+
+
+def check_numbers(options: t.Mapping[str, t.Any]) -> None:
+    """Refuse numbers that make no sense, before anything is sent."""
+    for name in ("connect_timeout", "request_timeout", "poll_interval"):
+        value = options.get(name)
+        # Written this way round, "not a number" is refused as well.
+        if value is not None and not 0 < value <= LONGEST_SECONDS:
+            raise _bad_number(name, value, "more than 0")
+    for name in ("timeout", "retries"):
+        value = options.get(name)
+        if value is not None and not 0 <= value <= LONGEST_SECONDS:
+            raise _bad_number(name, value, "0 or more")
+
+
+def _bad_number(name: str, value: t.Any, wanted: str) -> ScheduledEventsError:
+    return ScheduledEventsError(f"{name} is {value}; it must be {wanted}.", "bad_option")

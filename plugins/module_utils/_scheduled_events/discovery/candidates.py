@@ -1,0 +1,249 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""endpoint: discover. Places name candidates, and the first that answers as Scheduled Events is the endpoint."""
+
+from __future__ import annotations
+
+import glob
+import heapq
+import os
+import stat
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import DISCOVER
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import (
+    VARIABLE,
+    Finding,
+    finding_of_address,
+    parse_lease,
+    parse_profile,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer, Transport
+
+# The published samples ask here: the one in Python on the first port, the library in C# on the second (fact c).
+PORTS = ("", ":8080")
+USUAL_ADDRESS = "169.254.169.254"
+# Addresses that are asked, however many were found.
+MOST_ADDRESSES = 8
+# A real lease file has a few kilobytes. Of a longer one the end counts, where dhclient puts its newest lease.
+MOST_BYTES = 256 * 1024
+MOST_FILES = 32
+DHCP_SECONDS = 10.0
+# Answers of a service that is there and busy: it is given the client's own retries.
+BUSY = (410, 429, 500, 503, 504)
+
+LEASES = (
+    "run/systemd/netif/leases/*",
+    "run/cloud-init/dhclient.hooks/*.json",
+    "run/dhclient*.lease*",
+    "var/lib/dhcp/dhclient*.lease*",
+    "var/lib/dhclient/*.lease*",
+    "var/lib/NetworkManager/*.lease",
+)
+
+
+class Candidate(t.NamedTuple):
+    """One place in words, and the address found there, or None and what was found instead."""
+
+    source: str
+    address: str | None
+    problem: str = ""
+
+
+class Places(t.Protocol):
+    """Where to look on one kind of VM. ``advice`` says what to do when nothing was found."""
+
+    advice: str
+
+    def candidates(self, seconds: float) -> t.Iterator[Candidate]:
+        """The best first. The next place is looked at only when the candidates before were not the endpoint.
+
+        No place keeps the reader waiting for longer than ``seconds``.
+        """
+
+
+class LocalPlaces:
+    """This machine, which runs Linux: environment and profile, leases, one DHCP request, and the usual address."""
+
+    advice = (
+        "For a VM in a virtual network leave the option endpoint out. For any other, run the task as root (become: true), so "
+        f"that DHCP can be asked; or set the environment variable {VARIABLE} or the option endpoint to http://ADDRESS. "
+        "The address is the value of option 245 in the VM's DHCP lease."
+    )
+
+    def __init__(
+        self,
+        root: str = "/",
+        environment: t.Mapping[str, str] | None = None,
+        ask: t.Callable[[float], list[Candidate]] | None = None,
+        clock: Clock | None = None,
+        usual_address: str = USUAL_ADDRESS,
+    ) -> None:
+        self._root = root
+        self._environment = os.environ if environment is None else environment
+        self._ask = ask or _ask_dhcp
+        self._clock = clock or Clock()
+        self._usual_address = usual_address
+
+    def candidates(self, seconds: float) -> t.Iterator[Candidate]:
+        yield self._variable()
+        yield from self._profile()
+        yield from self._leases()
+        yield from self._ask(min(seconds, DHCP_SECONDS))
+        # Last, so that one setting serves VMs inside and outside of virtual networks.
+        yield Candidate("Azure's usual address", self._usual_address)
+
+    def _variable(self) -> Candidate:
+        source = f"environment variable {VARIABLE}"
+        text = self._environment.get(VARIABLE, "").strip()
+        return Candidate(source, *finding_of_address(text)) if text else Candidate(source, None, "not set")
+
+    def _profile(self) -> list[Candidate]:
+        path = os.path.join(self._root, "etc/profile")
+        text, problem = read_bounded(path)
+        return _from_file(path, parse_profile(text), problem or f"no line that sets {VARIABLE}")
+
+    def _leases(self) -> t.Iterator[Candidate]:
+        paths = _newest(os.path.join(self._root, pattern) for pattern in LEASES)
+        if not paths:
+            folders = ", ".join(sorted({"/" + os.path.dirname(pattern) for pattern in LEASES}))
+            yield Candidate("lease files", None, f"none in {folders}")
+        for path in paths:
+            text, problem = read_bounded(path)
+            found = parse_lease(text, self._clock.now()) if not problem else []
+            yield from _from_file(path, found, problem or "no option 245")
+
+
+class DiscoveringTransport:
+    """Finds the endpoint at the first request, and is the transport to it from then on.
+
+    So a wait goes on through a time in which nothing can be found, as through any other without an answer.
+    """
+
+    hint = ""
+
+    def __init__(
+        self,
+        places: Places,
+        connect: t.Callable[[str], Transport],
+        options: t.Mapping[str, t.Any],
+        clock: Clock | None = None,
+    ) -> None:
+        self._places = places
+        self._connect = connect
+        self._api_version = options["api_version"]
+        self._retries = options["retries"]
+        self._clock = clock
+        self._found: Transport | None = None
+        self._seen: list[str] = []
+        self.endpoint = DISCOVER
+        self.source: str | None = None
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        connect_timeout: float = 5.0,
+        request_timeout: float = 125.0,
+    ) -> Answer:
+        if self._found is None:
+            self._found = self._discover(connect_timeout, request_timeout)
+            self.endpoint = self._found.endpoint
+        return self._found.request(method, path, body, connect_timeout, request_timeout)
+
+    def close(self) -> None:
+        if self._found is not None:
+            self._found.close()
+
+    def _discover(self, connect_timeout: float, request_timeout: float) -> Transport:
+        self._seen = []
+        asked: set[str] = set()
+        for candidate in self._places.candidates(request_timeout):
+            address = candidate.address
+            if address is None:
+                self._seen.append(f"{candidate.source}: {candidate.problem}")
+            elif address in asked:
+                self._seen.append(f"{candidate.source}: {address} as well")
+            elif len(asked) >= MOST_ADDRESSES:
+                self._seen.append(f"{candidate.source}: {address}, not asked after {MOST_ADDRESSES} others")
+            else:
+                asked.add(address)
+                found = self._check(candidate.source, address, connect_timeout, request_timeout)
+                if found is not None:
+                    self.source = candidate.source
+                    return found
+        seen = " ".join(f"({number}) {text.rstrip('.')}." for number, text in enumerate(self._seen, start=1))
+        raise ScheduledEventsError(
+            f"No endpoint of Scheduled Events was found (endpoint: discover). Looked at: {seen} What to do: {self._places.advice}",
+            "not_discovered",
+        )
+
+    def _check(self, source: str, address: str, connect_timeout: float, request_timeout: float) -> Transport | None:
+        """Only what answers with a document of Scheduled Events is believed."""
+        for port in PORTS if address != USUAL_ADDRESS else PORTS[:1]:
+            transport = self._connect(f"http://{address}{port}")
+            client = Client(transport, self._api_version, self._retries, connect_timeout, request_timeout, self._clock)
+            try:
+                _read_document(client)
+                return transport
+            except ScheduledEventsError as error:
+                transport.close()
+                self._seen.append(f"{source}: {address}, but {error.message}")
+        return None
+
+
+def _read_document(client: Client) -> None:
+    try:
+        client.get_document_once()
+    except ScheduledEventsError as error:
+        if error.status not in BUSY:
+            raise
+        client.get_document()
+
+
+def read_bounded(path: str) -> tuple[str, str]:
+    """The end of a plain file as text, and in words why there is none. Never waits: a pipe or a device is not opened."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return "", "not a plain file"
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            # Once more: it may have become another one.
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                return "", "not a plain file"
+            file.seek(max(status.st_size - MOST_BYTES, 0))
+            return file.read(MOST_BYTES).decode("utf-8", "replace"), ""
+    except (OSError, ValueError) as error:
+        return "", f"cannot be read ({getattr(error, 'strerror', None) or error})"
+
+
+def _newest(patterns: t.Iterable[str]) -> list[str]:
+    """The files, the one written last first."""
+    paths = (path for pattern in patterns for path in glob.iglob(pattern))
+    return heapq.nlargest(MOST_FILES, paths, key=_written)
+
+
+def _written(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _from_file(path: str, found: list[Finding], otherwise: str) -> list[Candidate]:
+    return [Candidate(path, *finding) for finding in found] or [Candidate(path, None, otherwise)]
+
+
+def _ask_dhcp(seconds: float) -> list[Candidate]:
+    # Imported here only: most machines never come to this.
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.dhcp import ask
+
+    return [Candidate(source, *finding) for source, finding in ask(seconds)]

@@ -1,0 +1,165 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""One DHCP request for option 245, on Linux, as root. It is only asked: no address is requested, taken or changed.
+
+The request goes out, and the answer comes in, through packet sockets. They see a packet before any firewall rule does, and
+bind no UDP port. So no rule has to be changed, and a DHCP client that runs on this machine is not disturbed: it ignores the
+answer, which carries another transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import socket
+import struct
+import time
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import (
+    Finding,
+    build_question,
+    parse_answer,
+    unwrap,
+    wrap,
+)
+
+IPV4 = 0x0800
+ETHERNET = 1
+EVERYBODY = b"\xff" * 6
+MOST_INTERFACES = 8
+# Once a server has answered without the option, another one gets this long.
+GRACE_SECONDS = 2.0
+ATTACH_FILTER = 26
+# For the kernel: UDP to port 68, in one piece. On a busy network this program would otherwise see every packet.
+FILTER = (
+    (0x30, 0, 0, 9),  # load the byte at 9, the protocol
+    (0x15, 0, 6, 17),  # not UDP: drop
+    (0x28, 0, 0, 6),  # load the half word at 6, flags and fragment
+    (0x45, 4, 0, 0x3FFF),  # a fragment: drop
+    (0xB1, 0, 0, 0),  # the header's length into X
+    (0x48, 0, 0, 2),  # load the half word at X + 2, the port
+    (0x15, 0, 1, 68),  # another one: drop
+    (0x06, 0, 0, 0xFFFF),  # accept
+    (0x06, 0, 0, 0),  # drop
+)
+
+
+def ask(seconds: float) -> list[tuple[str, Finding]]:
+    """Ask on every interface at once; the first answer with the option ends it. Each place in words, with what it said."""
+    if not hasattr(socket, "AF_PACKET"):
+        return [("DHCP", Finding(None, "asked on Linux only"))]
+    names = interfaces()
+    if not names:
+        return [("DHCP", Finding(None, "no network interface to ask on"))]
+    said: dict[str, Finding] = {}
+    with contextlib.ExitStack() as stack:
+        questions = []
+        for name in names:
+            try:
+                questions.append(stack.enter_context(Question(name)))
+            except PermissionError:
+                said[name] = Finding(None, "not asked, because that needs root (become: true)")
+            except (OSError, ValueError) as error:
+                said[name] = Finding(None, f"cannot be asked ({getattr(error, 'strerror', None) or error})")
+        said.update(_wait(questions, seconds))
+    return [(f"DHCP on {name}", said.get(name, Finding(None, f"no answer within {seconds:g} s"))) for name in _useful_first(names, said)]
+
+
+def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
+    said: dict[str, Finding] = {}
+    until = time.monotonic() + seconds
+    while questions:
+        left = until - time.monotonic()
+        ready = select.select(questions, [], [], left)[0] if left > 0 else []
+        if not ready:
+            break
+        for question in ready:
+            finding = question.read()
+            if finding is None:
+                continue
+            said[question.name] = finding
+            if finding.address:
+                return said
+            until = min(until, time.monotonic() + GRACE_SECONDS)
+    return said
+
+
+class Question:
+    """A DISCOVER on one interface, and its answers."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        # With protocol 0 nothing is received before the filter stands.
+        self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
+        try:
+            self._send()
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):
+            _attach(self._socket)
+        self._socket.setblocking(False)
+        self._socket.bind((self.name, IPV4))
+        _name, _protocol, _kind, hardware, self._mac = self._socket.getsockname()
+        if hardware != ETHERNET or len(self._mac) != 6:
+            raise ValueError("not Ethernet")
+        self._transaction = os.urandom(4)
+        question = wrap(build_question(self._transaction, self._mac))
+        self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, EVERYBODY))
+
+    def read(self) -> Finding | None:
+        """The answer, or None for anything that is none."""
+        try:
+            packet = unwrap(self._socket.recv(65535))
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            return Finding(None, f"broke off ({error.strerror})")
+        return parse_answer(packet, self._transaction, self._mac) if packet else None
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def __enter__(self) -> Question:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._socket.close()
+
+
+def interfaces(root: str = "/") -> list[str]:
+    """Where a default route leaves, best first; without any, every hardware interface. Bridges of containers are not asked."""
+    routes = []
+    with contextlib.suppress(OSError), open(os.path.join(root, "proc/net/route"), encoding="ascii", errors="replace") as file:
+        for line in list(file)[1:]:
+            words = line.split()
+            if len(words) >= 8 and words[1] == words[7] == "00000000" and words[6].isdigit():
+                routes.append((int(words[6]), words[0]))
+    names = [name for _metric, name in sorted(routes)] or _hardware(os.path.join(root, "sys/class/net"))
+    return list(dict.fromkeys(names))[:MOST_INTERFACES]
+
+
+def _hardware(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [name for name in names if os.path.exists(os.path.join(folder, name, "device"))]
+
+
+def _attach(plain: socket.socket) -> None:
+    code = b"".join(struct.pack("=HBBI", *line) for line in FILTER)
+    kept = ctypes.create_string_buffer(code, len(code))
+    plain.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(kept)))
+
+
+def _useful_first(names: list[str], said: t.Mapping[str, Finding]) -> list[str]:
+    return sorted(names, key=lambda name: not (name in said and said[name].address))

@@ -1,0 +1,170 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The few file operations that records need, on the VM itself.
+
+A VM without Python gets another class with the same methods, over the files and renames of its connection.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    FILE_BYTES,
+    FOLDER_BYTES,
+    FOLDER_FILES,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.ownership import (
+    check_directory,
+    check_file,
+)
+
+LISTINGS = 10
+
+
+class Files(t.Protocol):
+    """One directory. Names are plain file names, never paths. Errors are OSError."""
+
+    where: str
+
+    def make(self) -> None:
+        """Create the directory, for its owner only, where it is missing."""
+
+    def names(self) -> list[str]:
+        """All file names; FileNotFoundError without the directory. A name that lasts is never left out."""
+
+    def read(self, name: str) -> bytes:
+        """The whole content; FileNotFoundError when it is not there."""
+
+    def write_exclusive(self, name: str, content: bytes) -> None:
+        """Create and make durable; FileExistsError when the name is taken."""
+
+    def link(self, old: str, new: str) -> None:
+        """Give the content a second name, in one step; FileExistsError when the name is taken."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename in one step, over a file that has the new name."""
+
+    def unlink(self, name: str) -> None:
+        """Remove; FileNotFoundError when it is not there."""
+
+    def sync(self) -> None:
+        """Make the names durable."""
+
+    def age(self, name: str) -> float:
+        """Seconds since the content was written, by the VM's clock."""
+
+
+def check_name(name: str) -> str:
+    """Refuse whatever is not a plain file name. Names are built from checked parts; this is the second lock."""
+    if not name or name in (".", "..") or "/" in name or "\\" in name or "\0" in name:
+        raise ValueError(f"not a plain file name: {name!r}")
+    return name
+
+
+def too_many_files() -> OSError:
+    """What a listing says that is longer than any real one."""
+    return OSError(f"it holds more than {FOLDER_FILES} files, which no VM's records need: look at what fills it, and remove what is none of ours")
+
+
+class LocalFiles:
+    """The directory on this machine. What lies there counts only while nobody else could have put it there."""
+
+    def __init__(self, where: str) -> None:
+        self.where = os.path.expanduser(where)
+        self._bytes_read = 0
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.where, check_name(name))
+
+    def make(self) -> None:
+        if not os.path.isdir(self.where):
+            parent = os.path.dirname(os.path.abspath(self.where))
+            os.makedirs(parent, exist_ok=True)
+            try:
+                os.mkdir(self.where, 0o700)
+            except FileExistsError:
+                pass  # another process was faster, or a file stands in the way: then the next operation says so
+        check_directory(self.where)
+
+    def names(self) -> list[str]:
+        check_directory(self.where)
+        self._bytes_read = 0
+        # A listing that runs beside a rename may show neither the old nor the new name. Two equal ones in a row do not.
+        present = self._list()
+        for _attempt in range(LISTINGS):
+            again = self._list()
+            if again == present:
+                break
+            present = again
+        return present
+
+    def _list(self) -> list[str]:
+        found: list[str] = []
+        with os.scandir(self.where) as entries:
+            for entry in entries:
+                if len(found) >= FOLDER_FILES:
+                    raise too_many_files()
+                found.append(entry.name)
+        return sorted(found)
+
+    def read(self, name: str) -> bytes:
+        check_directory(self.where)
+        # A link planted here must not make root read another file, and a pipe must not block for ever.
+        descriptor = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            present = os.fstat(descriptor)
+            if not stat.S_ISREG(present.st_mode):
+                raise OSError("is not a regular file")
+            check_file(name, present)
+            content = self._content(descriptor)
+        finally:
+            os.close(descriptor)
+        return content
+
+    def _content(self, descriptor: int) -> bytes:
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            content = stream.read(FILE_BYTES + 1)
+        self._bytes_read += len(content)
+        if len(content) > FILE_BYTES:
+            raise OSError(f"is larger than {FILE_BYTES} bytes")
+        if self._bytes_read > FOLDER_BYTES:
+            raise OSError(f"would be more than {FOLDER_BYTES} bytes with those that were read before it")
+        return content
+
+    def write_exclusive(self, name: str, content: bytes) -> None:
+        check_directory(self.where)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(self._path(name), flags, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(descriptor)
+
+    def link(self, old: str, new: str) -> None:
+        check_directory(self.where)
+        os.link(self._path(old), self._path(new), follow_symlinks=False)
+
+    def rename(self, old: str, new: str) -> None:
+        check_directory(self.where)
+        os.rename(self._path(old), self._path(new))
+
+    def unlink(self, name: str) -> None:
+        check_directory(self.where)
+        os.unlink(self._path(name))
+
+    def sync(self) -> None:
+        descriptor = os.open(self.where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def age(self, name: str) -> float:
+        return time.time() - os.lstat(self._path(name)).st_mtime

@@ -1,0 +1,220 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Asking the metadata service: versions, retries, and what each status means."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
+    API_VERSIONS,
+    DISCOVER,
+    check_numbers,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
+    UNDERSCORE_VERSION,
+    Document,
+    parse_document,
+    parse_object,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.status_codes import check_answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
+    Answer,
+    LocalTransport,
+    Transport,
+)
+
+if t.TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
+
+EVENTS_PATH = "/metadata/scheduledevents"
+INSTANCE_PATH = "/metadata/instance"
+# The oldest of each step that adds something we read: priority, resourceId, the scale set's name, names at all.
+INSTANCE_VERSIONS = ("2021-02-01", "2020-06-01", "2019-06-01", "2017-12-01", "2017-08-01", "2017-04-02")
+# 410 means that the service is being updated; Microsoft says how long that is worth waiting.
+GONE_SECONDS = 70.0
+LONGEST_PAUSE = 10.0
+LONGEST_RETRY_AFTER = 30.0
+
+Result = t.TypeVar("Result")
+
+
+class Client:
+    """One VM's metadata service. ``api_version`` is the one in use, and None while "auto" has not settled it."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        api_version: str = "auto",
+        retries: int = 3,
+        connect_timeout: float = 5.0,
+        request_timeout: float = 125.0,
+        clock: Clock | None = None,
+        warn: t.Callable[[str], None] | None = None,
+    ) -> None:
+        check_numbers({"retries": retries, "connect_timeout": connect_timeout, "request_timeout": request_timeout})
+        self.transport = transport
+        self.clock = clock or Clock()
+        self._warn = warn
+        self.retries = retries
+        self.connect_timeout = connect_timeout
+        self.request_timeout = request_timeout
+        self._versions = list(API_VERSIONS) if api_version == "auto" else [api_version]
+        self.api_version: str | None = None if api_version == "auto" else api_version
+        self.incarnation: int | None = None
+
+    def warn(self, text: str) -> None:
+        """Say it to people beside the result."""
+        if self._warn is not None:
+            self._warn(printable(text))
+
+    def where(self) -> dict[str, str | None]:
+        """Which endpoint is asked, and where it was found: null when it was given, and both null while none was found."""
+        endpoint = self.transport.endpoint
+        return {"endpoint": None if endpoint == DISCOVER else endpoint, "endpoint_source": getattr(self.transport, "source", None)}
+
+    def get_document(self) -> Document:
+        """The scheduled events as they are now; faults that pass are retried within the budget."""
+        return self.retry(self.get_document_once)
+
+    def get_document_once(self, time_left: float | None = None) -> Document:
+        """One try, for those who keep time themselves: nothing takes longer than ``time_left``."""
+        # From the version in use on: a service that is moved back to an older one is followed.
+        versions = self._versions[self._versions.index(self.api_version) if self.api_version else 0 :]
+        answer, version = self._get(EVENTS_PATH, versions, time_left)
+        document = parse_document(answer.body, version, source=self._source(EVENTS_PATH, version))
+        self.api_version = version
+        self.incarnation = document.incarnation
+        return document
+
+    def approve(self, event_ids: t.Sequence[str], incarnation: int | None = None) -> None:
+        """Send one approval. It is sent once only: whoever calls looks again before sending it again."""
+        if self.api_version is None:
+            self.get_document()
+        version = str(self.api_version)
+        body: dict[str, t.Any] = {"StartRequests": [{"EventId": event_id} for event_id in event_ids]}
+        if version == UNDERSCORE_VERSION:
+            # The preview's approval names the document it was decided on.
+            body["DocumentIncarnation"] = self.incarnation if incarnation is None else incarnation
+        self._request("POST", EVENTS_PATH, version, json.dumps(body), None)
+
+    def get_instance(self) -> dict[str, t.Any]:
+        """What the VM is (instance metadata), in the newest version that the service knows."""
+        return self.retry(self._get_instance_once)
+
+    def get_vm_name(self) -> str:
+        """This VM's name as Resources has it. Never the host name: in scale sets that is another one (fact b8)."""
+        return self.retry(self.get_vm_name_once)
+
+    def get_vm_name_once(self, time_left: float | None = None) -> str:
+        """The same in one try."""
+        compute = self._get_instance_once(time_left).get("compute")
+        name = compute.get("name") if isinstance(compute, dict) else None
+        if not isinstance(name, str) or not name.strip():
+            raise ScheduledEventsError(
+                f"The instance metadata from {self.transport.endpoint} has no compute.name, so this VM's own name is not known. Give it with "
+                "the option vm_name.",
+                "not_found",
+            )
+        return name
+
+    def close(self) -> None:
+        self.transport.close()
+
+    def retry(self, action: t.Callable[[], Result]) -> Result:
+        """Do it again while the fault may pass and the budget lasts."""
+        began = self.clock.monotonic()
+        attempt = 0
+        while True:
+            try:
+                return action()
+            except ScheduledEventsError as error:
+                elapsed = self.clock.monotonic() - began
+                pause = self.pause_before_retry(error, attempt, elapsed)
+                if pause is None:
+                    if attempt:
+                        raise error.with_note(f"Tried {attempt + 1} times in {elapsed:.0f} s.")
+                    raise
+            attempt += 1
+            self.clock.sleep(pause)
+
+    def pause_before_retry(self, error: ScheduledEventsError, attempt: int, elapsed: float) -> float | None:
+        """The budget: how long to pause before trying again, None for not at all."""
+        if not error.retryable or self.retries == 0:
+            return None
+        pause = max(min(2.0**attempt, LONGEST_PAUSE), min(error.retry_after or 0.0, LONGEST_RETRY_AFTER))
+        if error.status == 410:
+            return pause if elapsed + pause <= GONE_SECONDS else None
+        if error.kind == "no_answer" and elapsed + pause >= self.connect_timeout:
+            # Nobody there: that must be said within connect_timeout, however it shows.
+            return None
+        return pause if attempt < self.retries else None
+
+    def _get_instance_once(self, time_left: float | None = None) -> dict[str, t.Any]:
+        answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, time_left)
+        return parse_object(answer.body, self._source(INSTANCE_PATH, version))
+
+    def _get(self, path: str, versions: t.Sequence[str], time_left: float | None) -> tuple[Answer, str]:
+        """Newest version first, older ones only when the answer rejects the version."""
+        began = self.clock.monotonic()
+        for version in versions:
+            left = None if time_left is None else time_left - (self.clock.monotonic() - began)
+            try:
+                return self._request("GET", path, version, None, left), version
+            except ScheduledEventsError as error:
+                if error.kind != "version_rejected" or version == versions[-1]:
+                    raise
+        raise AssertionError("no versions")
+
+    def _request(self, method: str, path: str, version: str, body: str | None, time_left: float | None) -> Answer:
+        # A moment is always given, so that a time that is just over shows as a timeout of the request.
+        limit = float("inf") if time_left is None else max(time_left, 0.05)
+        target = f"{path}?api-version={version}"
+        answer = self.transport.request(
+            method,
+            target,
+            body,
+            connect_timeout=min(self.connect_timeout, limit),
+            request_timeout=min(self.request_timeout, limit),
+        )
+        check_answer(answer, f"{method} {self.transport.endpoint}{target}")
+        return answer
+
+    def _source(self, path: str, version: str) -> str:
+        return f"{self.transport.endpoint}{path}?api-version={version}"
+
+
+def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
+    """A client from a module's options (see arguments.shared_arguments)."""
+    return Client(
+        transport or _transport(options["endpoint"], options, way, clock),
+        api_version=options["api_version"],
+        retries=options["retries"],
+        connect_timeout=options["connect_timeout"],
+        request_timeout=options["request_timeout"],
+        clock=clock,
+        warn=way.warn if way else None,
+    )
+
+
+def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: Way | None, clock: Clock | None) -> Transport:
+    connect = (way.connect if way else None) or LocalTransport
+    if endpoint.strip().lower() != DISCOVER:
+        return connect(endpoint)
+    # Imported here only: who gives an address pays nothing.
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import (
+        DiscoveringTransport,
+        LocalPlaces,
+    )
+
+    places = way.places if way else None
+    if places is None and connect is not LocalTransport:
+        # This machine's places say nothing about another one.
+        raise ScheduledEventsError("endpoint: discover is not possible on this VM. Give the option endpoint as http://ADDRESS.", "bad_option")
+    return DiscoveringTransport((places or LocalPlaces)(), connect, options, clock)

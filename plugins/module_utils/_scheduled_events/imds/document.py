@@ -1,0 +1,243 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From the bytes of an answer to typed events, or to one clear error."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
+    ScheduledEventsError,
+    describe_body,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    ANSWER_BYTES,
+    DIGITS,
+    EVENTS,
+    TEXT,
+)
+
+# Only this version puts an underscore in front of the names of VMs (fact 24).
+UNDERSCORE_VERSION = "2017-03-01"
+# A time with its zone, in any form that is known. Longer ones are not even tried.
+LONGEST_TIME = 100
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+# Both forms are matched by hand: strptime reads the names of months in the language of the process.
+# The weekday is skipped, because Microsoft's own example has a wrong one (fact b1).
+RFC_TIME = re.compile(
+    r"^(?:[^\W\d_]+\.?,?[ ]+)?([0-9]{1,2})[ -]([A-Za-z]{3})[A-Za-z]*[ -]([0-9]{4}|[0-9]{2})[ ]+"
+    r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)?[ ]*(GMT|UTC|UT|Z|[+-][0-9]{2}:?[0-9]{2})?$",
+    re.IGNORECASE,
+)
+ISO_TIME = re.compile(
+    r"^([0-9]{4})-([0-9]{2})-([0-9]{2})[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?[ ]*"
+    r"(GMT|UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)?$",
+    re.IGNORECASE,
+)
+
+Event = t.Dict[str, t.Any]
+
+
+class Document(t.NamedTuple):
+    """What a VM serves: compare ``incarnation`` with "different" only, it may restart from a lower number."""
+
+    incarnation: int
+    events: list[Event]
+
+
+def parse_document(
+    body: bytes | str,
+    api_version: str,
+    vm_name: str | None = None,
+    source: str = "the scheduled events endpoint",
+) -> Document:
+    """Read a document; ``source`` stands in the error, so that people know who sent what is wrong."""
+    data = parse_object(body, source)
+    if not isinstance(data.get("Events"), list):
+        raise _bad(source, "it has no list Events", body)
+    incarnation = _whole_number(data.get("DocumentIncarnation"))
+    if incarnation is None:
+        raise _bad(source, "its DocumentIncarnation is not a whole number", body)
+    if len(data["Events"]) > EVENTS:
+        raise _bad(source, f"it lists {len(data['Events'])} events, and no more than {EVENTS} are read", body)
+    events = []
+    for position, raw in enumerate(data["Events"], 1):
+        try:
+            events.append(_event(raw, api_version))
+        except ValueError as error:
+            raise _bad(source, f"event {position} {error}", body)
+    mark_own(events, vm_name)
+    return Document(incarnation, events)
+
+
+def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
+    """Read a JSON object strictly: what comes back can always be written as JSON again."""
+    if len(body) > ANSWER_BYTES:
+        raise _bad(source, f"it is larger than {ANSWER_BYTES} bytes", body)
+    if not body.strip():
+        raise _bad(source, "the body is empty", body)
+    try:
+        text = body.decode("utf-8-sig") if isinstance(body, bytes) else body
+        data = load_bounded(text, _out_of_range)
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise _bad(source, f"it is not JSON ({error})", body)
+    if not isinstance(data, dict):
+        raise _bad(source, "it is JSON, but no object", body)
+    return data
+
+
+def mark_own(events: list[Event], vm_name: str | None) -> None:
+    """Fill in affects_this_vm; null while this VM's name is not known, which is not the same as "no"."""
+    for event in events:
+        event["affects_this_vm"] = None if vm_name is None else names_vm(event["resources"], vm_name)
+
+
+def names_vm(resources: t.Iterable[str], vm_name: str) -> bool:
+    """Whether a VM stands in a list of resources."""
+    return any(same_name(resource, vm_name) for resource in resources)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Azure compares names of resources without case."""
+    return one.strip().lower() == other.strip().lower()
+
+
+def same_id(one: str, other: str) -> bool:
+    """EventIds come in upper and lower case; they are compared without it and sent back as they came."""
+    return one.strip().lower() == other.strip().lower()
+
+
+def parse_not_before(text: t.Any) -> str | None:
+    """RFC 1123 or ISO 8601, in any locale, as ISO 8601 in UTC. None when blank, absent or not a time."""
+    if not isinstance(text, str) or len(text) > LONGEST_TIME:
+        return None
+    moment = _rfc_moment(text.strip()) or _iso_moment(text.strip())
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
+
+
+def is_before(moment: datetime.datetime, text: str | None) -> bool:
+    """Whether a moment lies before a time that parse_not_before gave. Without one: no."""
+    limit = _iso_moment(text or "")
+    return limit is not None and moment < limit.replace(tzinfo=datetime.timezone.utc)
+
+
+def _rfc_moment(text: str) -> datetime.datetime | None:
+    match = RFC_TIME.match(text)
+    if not match or match.group(2).lower() not in MONTHS:
+        return None
+    year = int(match.group(3))
+    if year < 100:
+        year += 2000
+    month = MONTHS.index(match.group(2).lower()) + 1
+    return _moment((year, month, int(match.group(1))), match.groups()[3:6], match.group(7))
+
+
+def _iso_moment(text: str) -> datetime.datetime | None:
+    match = ISO_TIME.match(text)
+    if not match:
+        return None
+    year, month, day = (int(part) for part in match.groups()[0:3])
+    return _moment((year, month, day), match.groups()[3:6], match.group(7))
+
+
+def _moment(date: tuple[int, int, int], time_of_day: t.Sequence[str | None], zone: str | None) -> datetime.datetime | None:
+    hour, minute, second = (int(part or 0) for part in time_of_day)
+    try:
+        # A leap second (60) is not known to Python; one second earlier is on the safe side.
+        moment = datetime.datetime(date[0], date[1], date[2], hour, minute, min(second, 59) if second == 60 else second)
+        return moment - _zone_offset(zone)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone_offset(zone: str | None) -> datetime.timedelta:
+    # Without a zone the time is taken as UTC: that is what all documented forms mean.
+    if not zone or zone[0] not in "+-":
+        return datetime.timedelta(0)
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    offset = datetime.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return offset if zone[0] == "+" else -offset
+
+
+def _event(raw: t.Any, api_version: str) -> Event:
+    if not isinstance(raw, dict):
+        raise ValueError("is not an object")
+    event_id = raw.get("EventId")
+    if not isinstance(event_id, str) or not event_id.strip():
+        raise ValueError("has no EventId")
+    if len(event_id) > TEXT:
+        raise ValueError(f"has an EventId of more than {TEXT} letters")
+    return {
+        "event_id": event_id,
+        "event_type": _text(raw, "EventType"),
+        "event_status": _text(raw, "EventStatus"),
+        "resource_type": _text(raw, "ResourceType"),
+        "resources": _names(raw, api_version),
+        "not_before": parse_not_before(raw.get("NotBefore")),
+        "description": _text(raw, "Description"),
+        "event_source": _text(raw, "EventSource"),
+        "duration_in_seconds": _whole_number(raw.get("DurationInSeconds")),
+        "affects_this_vm": None,
+        "raw": raw,
+    }
+
+
+def _text(raw: dict[str, t.Any], key: str) -> str | None:
+    value = raw.get(key)
+    if isinstance(value, str) and len(value) > TEXT:
+        # Nothing is decided by a description, so it does not hide the event.
+        if key == "Description":
+            return value[: TEXT - 4] + " ..."
+        raise ValueError(f"has more than {TEXT} letters in {key}")
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    raise ValueError(f"has no text as {key}")
+
+
+def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:
+    names = raw.get("Resources")
+    if names is None:
+        return []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("has Resources that are not a list of names")
+    if any(len(name) > TEXT for name in names):
+        raise ValueError(f"has a name of more than {TEXT} letters in Resources")
+    if api_version == UNDERSCORE_VERSION:
+        # No VM's name begins with an underscore; without it the names compare with those of all other versions.
+        return [name[1:] if name.startswith("_") else name for name in names]
+    return list(names)
+
+
+def _whole_number(value: t.Any) -> int | None:
+    """A number, or text that is one (the preview's samples treat the incarnation as text); else None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        match = re.match(r"^[+-]?[0-9]{1,18}$", value.strip()) if len(value) <= LONGEST_TIME else None
+        return int(value) if match else None
+    if isinstance(value, float):
+        # Rounded up, so that an interruption never looks shorter than it is. Out of all bounds, nobody knows how long it is.
+        return math.ceil(value) if abs(value) < 10**DIGITS else None
+    return value if isinstance(value, int) else None
+
+
+def _out_of_range(digits: str) -> t.Any:
+    raise ValueError(f"the number {digits[:40]} is out of range")
+
+
+def _bad(source: str, why: str, body: bytes | str) -> ScheduledEventsError:
+    return ScheduledEventsError(
+        f"The answer from {source} is not usable: {why}. What came: {describe_body(body)}. This is not taken as 'no events'; if it lasts, ask "
+        "again by hand (curl --noproxy '*' -H Metadata:true URL) and look for a proxy in between.",
+        "bad_document",
+    )

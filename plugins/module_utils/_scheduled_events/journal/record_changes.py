@@ -1,0 +1,254 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""How a record changes: what one call of maintenance_record asks for becomes the next revision. Pure functions."""
+
+from __future__ import annotations
+
+import copy
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    HISTORY_FIRST,
+    HISTORY_LAST,
+    METHODS,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
+    WrongDecision,
+    checked_decision,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_repair import (
+    METHOD_KEYS,
+    METHOD_STATES,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    EVENT_KEYS,
+    PHASES,
+    STAMPS,
+    TEXT_KEYS,
+    Record,
+    RecordsError,
+    empty_record,
+    shorten,
+)
+
+CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
+OUTCOMES = ("completed", "cancelled", "unknown")
+# An event that was held, and of which nobody has said that it is gone, is kept longer than any notice Azure gives.
+LONGEST_NOTICE = 8 * 86400
+
+
+class Step(t.NamedTuple):
+    """What one call asks for. None and empty mean: leave it."""
+
+    event: t.Mapping[str, t.Any] = {}
+    changes: t.Mapping[str, t.Any] = {}
+    method: t.Mapping[str, t.Any] = {}
+    stamp: t.Sequence[str] = ()
+    boot_id: str | None = None
+    vm_id: str | None = None
+    vm_name: str | None = None
+    restore: t.Mapping[str, t.Any] = {}
+
+
+def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Record:
+    """The record after the step; the same content when nothing changes. The revision is the store's business."""
+    after = _begin(record, event_id, step.restore)
+    _see_event(after, event_id, step.event)
+    for key in ("vm_id", "vm_name"):
+        given = getattr(step, key)
+        if given:
+            after[key] = given
+    changes = _checked_changes(step.changes)
+    if step.boot_id and ("verified_at" in step.stamp or changes.get("verified_at")):
+        # Only a check says something of a boot. A note that is written after a reboot must not make an old check new.
+        after["boot_id"] = step.boot_id
+    # A drain that begins again after an undo is not undone any more; who says otherwise says so in changes.
+    if step.method and _merge_method(after, _checked_method(step.method), now):
+        after["undone"] = False
+    phase = changes.pop("phase", None)
+    after.update(changes)
+    for key in step.stamp:
+        if key not in STAMPS:
+            raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(STAMPS)))
+        after[key] = now
+    # Failures are counted by the history, so an attempt that fails before it has begun must stand there as well.
+    failed_again = phase == "failed" and record is not None and after["attempts"] != record["attempts"]
+    _enter(after, phase or after["phase"], now, failed_again)
+    return after
+
+
+def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any]) -> Record:
+    """What the step is taken on. A record that was lost goes on as its copy has it; one that is there is never replaced."""
+    if record:
+        return copy.deepcopy(record)
+    if restore and str(restore["event"]["event_id"]).strip().lower() != event_id.strip().lower():
+        raise RecordsError("event_id is {!r}, and the record to restore is of {!r}.".format(event_id, restore["event"]["event_id"]))
+    return copy.deepcopy(dict(restore)) if restore else empty_record(event_id)
+
+
+def _see_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
+    given = event.get("event_id")
+    if given is not None and str(given).strip().lower() != event_id.strip().lower():
+        raise RecordsError(f"event_id is {event_id!r}, and the event given is {given!r}.")
+    for key in EVENT_KEYS:
+        if key in event and key != "event_id":
+            record["event"][key] = copy.deepcopy(event[key])
+    resources = record["event"]["resources"]
+    if not isinstance(resources, (list, tuple)):
+        raise RecordsError(f"the event's resources are no list of names: {shorten(resources)}")
+    record["event"]["resources"] = list(resources)
+    duration = record["event"]["duration_in_seconds"]
+    record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
+
+
+def _enter(record: Record, phase: str, now: str, again: bool) -> None:
+    if phase == record["phase"] and record["history"] and not again:
+        return
+    record["phase"] = phase
+    record["history"].append({"phase": phase, "at": now})
+    # A record held for a week is looked at every few minutes; its file stays small all the same.
+    if len(record["history"]) > HISTORY_FIRST + HISTORY_LAST:
+        record["history"] = record["history"][:HISTORY_FIRST] + record["history"][-HISTORY_LAST:]
+
+
+def _whole(value: t.Any, key: str) -> int:
+    # Templates of ansible-core 2.18 turn numbers into text.
+    try:
+        if isinstance(value, (bool, float)):
+            raise ValueError
+        return int(value)
+    except (TypeError, ValueError):
+        raise RecordsError(f"{key} must be a whole number, and is {shorten(value)}.")
+
+
+def _true_or_false(value: t.Any, key: str) -> bool:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    found = words.get(str(value).strip().lower())
+    if found is None:
+        raise RecordsError(f"{key} must be true or false, and is {shorten(value)}.")
+    return found
+
+
+def _one_of(value: t.Any, known: t.Sequence[str], key: str) -> str:
+    if value not in known:
+        raise RecordsError(f"{key} is {shorten(value)}; known are {', '.join(known)}.")
+    return str(value)
+
+
+def _checked_changes(changes: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    checked: dict[str, t.Any] = {}
+    for key, value in changes.items():
+        _one_of(key, CHANGEABLE, "a key in changes")
+        if key == "phase":
+            checked[key] = _one_of(value, PHASES, "phase")
+        elif key == "attempts":
+            checked[key] = _whole(value, key)
+        elif key == "undone":
+            checked[key] = _true_or_false(value, key)
+        elif key == "told":
+            if not isinstance(value, (list, tuple)):
+                raise RecordsError(f"told must be a list of phases, and is {shorten(value)}.")
+            checked[key] = [str(phase) for phase in value]
+        elif key == "rule":
+            checked[key] = _object(value, key)
+        elif key == "decision":
+            checked[key] = _decision(value)
+        elif key == "outcome" and value not in (None, ""):
+            checked[key] = _one_of(value, OUTCOMES, key)
+        else:
+            checked[key] = None if value in (None, "") else str(value)
+    return checked
+
+
+def _decision(value: t.Any) -> dict[str, t.Any] | None:
+    try:
+        return checked_decision(value)
+    except WrongDecision as error:
+        raise RecordsError(f"The decision {error}.")
+
+
+def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
+    if value in (None, ""):
+        return None
+    if not isinstance(value, t.Mapping):
+        raise RecordsError(f"{key} must be a dictionary, and is {shorten(value)}.")
+    return copy.deepcopy(dict(value))
+
+
+def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    for key in method:
+        _one_of(key, METHOD_KEYS, "a key in method")
+    checked = copy.deepcopy(dict(method))
+    if not isinstance(checked.get("id"), str) or not checked["id"]:
+        raise RecordsError(f"method needs an id, such as 1-service; it is {shorten(checked.get('id'))}.")
+    if checked.get("state") in (None, ""):
+        checked.pop("state", None)
+    else:
+        _one_of(checked["state"], METHOD_STATES, "the state of method {}".format(checked["id"]))
+    for key in ("options", "before"):
+        if key in checked:
+            checked[key] = _object(checked[key], "{} of method {}".format(key, checked["id"]))
+    if "outside" in checked:
+        checked["outside"] = _true_or_false(checked["outside"], "outside of method {}".format(checked["id"]))
+    for key in ("method", "boot_id", "at", "error"):
+        if key in checked:
+            checked[key] = None if checked[key] in (None, "") else str(checked[key])
+    return checked
+
+
+def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
+    """Merge one method in; True when its state became another than undone."""
+    present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
+    if present is None:
+        if len(record["methods"]) >= METHODS:
+            raise RecordsError(f"The record of event {shorten(record['event']['event_id'])} has {METHODS} methods already, which is the most.")
+        present = dict.fromkeys(METHOD_KEYS)
+        present.update(id=given["id"], state=None)
+        record["methods"].append(present)
+    state = present["state"]
+    # What was found before has been put back, so this is a new drain: what it finds now is what must come back.
+    anew = state == "undone" and given.get("state") in ("found", "begun")
+    for key in ("before", "options"):
+        # Written once. A second attempt finds what the first one did, which must never be taken for the state before.
+        if present[key] is not None and not (anew and given.get(key) is not None):
+            given.pop(key, None)
+    present.update(given)
+    if present["state"] is None:
+        present["state"] = "found"
+    if present["state"] != state and "at" not in given:
+        present["at"] = now
+    return present["state"] != state and present["state"] != "undone"
+
+
+def nothing_changed(record: Record) -> bool:
+    """No drain method has anything left to undo."""
+    return record["undone"] or all(method.get("state") == "undone" for method in record["methods"])
+
+
+def may_be_pruned(record: Record, now: str, older_than: float) -> bool:
+    """Only what is over, and long over by this VM's clock; a clock that went back keeps everything."""
+    last = record["history"][-1]["at"] if record["history"] else None
+    age = seconds_between(last, now)
+    if age is None or age <= older_than:
+        return False
+    if record["phase"] == "recovered":
+        return True
+    if record["phase"] != "held" or not nothing_changed(record):
+        return False
+    return record["missing_since"] is not None or age > older_than + LONGEST_NOTICE
+
+
+def difference(before: Record | None, after: Record | None, name: str) -> dict[str, t.Any]:
+    """The top-level keys that differ, as Ansible shows them with --diff."""
+    old, new = before or {}, after or {}
+    keys = [key for key in sorted(set(old) | set(new)) if key != "revision" and old.get(key) != new.get(key)]
+    return {
+        "before_header": name,
+        "after_header": name,
+        "before": {key: old[key] for key in keys if key in old},
+        "after": {key: new[key] for key in keys if key in new},
+    }

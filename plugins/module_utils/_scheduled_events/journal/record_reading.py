@@ -1,0 +1,200 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Reading the records in their directory, and setting aside what is no record of this VM. Files are only renamed."""
+
+from __future__ import annotations
+
+import typing as t
+import uuid
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import RECORDS, REVISION
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    FOREIGN,
+    UNREADABLE,
+    Record,
+    RecordsError,
+    Unreadable,
+    decode,
+    event_id_of,
+    public,
+    revision_name,
+    split_name,
+    stem,
+)
+
+ATTEMPTS = 50
+
+
+class Found(t.NamedTuple):
+    """What the files of one event hold. The next revision is counted from ``highest``; ``unreadable`` has no place after it.
+
+    ``too_high`` is the name of the record's file where no next revision can be counted from its own.
+    """
+
+    record: Record | None
+    highest: int
+    problems: list[str]
+    unreadable: list[str]
+    too_high: str | None = None
+
+
+class Reading(t.NamedTuple):
+    """All records, oldest first; readable is False when there may be more than could be read."""
+
+    records: list[Record]
+    problems: list[str]
+    readable: bool
+
+
+class RecordsReader:
+    """All records of one VM, for those who only read them."""
+
+    def __init__(self, files: Files, host: Host) -> None:
+        self.files = files
+        self.host = host
+
+    def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> Reading:
+        """Every record that can be read, and in words whatever cannot. No more than the limit, or all without one."""
+        try:
+            names = self.files.names()
+        except FileNotFoundError:
+            return Reading([], [], True)
+        except OSError as error:
+            return Reading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
+        records, problems, readable = [], _asides(self.files.where, names), True
+        stems = sorted({place[0] for place in map(split_name, names) if place})
+        if limit is not None and len(stems) > limit:
+            readable = False
+            problems.append(
+                f"There are records of {len(stems)} events in {self.files.where}, and {limit} are read: look at what makes them, and remove what is over."
+            )
+        for one in stems[:limit]:
+            found = self.find(one, names)
+            problems.extend(found.problems)
+            readable = readable and not (found.unreadable and found.record is None)
+            if found.record is not None and is_foreign(found.record, vm_id):
+                problems.append(self._report_foreign(found.record, one, set_aside))
+            elif found.record is not None:
+                records.append(public(found.record))
+        return Reading(sorted(records, key=_begin), problems, readable)
+
+    def read(self, event_id: str) -> Record | None:
+        """The record of one event, None without one; an error when there is one that cannot be read."""
+        found = self._find_for_writing(event_id)
+        return public(found.record) if found.record else None
+
+    def _list(self) -> list[str]:
+        try:
+            return self.files.names()
+        except FileNotFoundError:
+            return []
+
+    def find(self, one: str, names: list[str] | None = None) -> Found:
+        for _attempt in range(ATTEMPTS):
+            try:
+                return self._highest_complete(one, self._list() if names is None else names)
+            except FileNotFoundError:
+                names = None  # a newer revision has replaced it in this moment: look again
+            except OSError as error:
+                return Found(None, 0, [f"The records in {self.files.where} cannot be read: {error}."], [one])
+        problem = f"The record {one} in {self.files.where} changes faster than it can be read."
+        return Found(None, 0, [problem], [one])
+
+    def _highest_complete(self, one: str, names: list[str]) -> Found:
+        problems: list[str] = []
+        unreadable: list[str] = []
+        highest = 0
+        for revision in revisions_of(one, names):
+            # Above it no name would fit some day: what stands there counts, and the next revision is counted from below it.
+            highest = max(highest, revision if revision < REVISION else 0)
+            name = revision_name(one, revision)
+            try:
+                record = decode(self.files.read(name), name)
+                if revision >= REVISION:
+                    return Found(record, _below(one, names), problems, unreadable, name)
+                return Found(record, highest, problems, unreadable)
+            except FileNotFoundError:
+                raise
+            except (OSError, Unreadable) as error:
+                unreadable.append(name)
+                problems.append(f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_why(error)}. {ADVICE_UNREADABLE}")
+        return Found(None, highest, problems, unreadable)
+
+    def _find_for_writing(self, event_id: str) -> Found:
+        found = self.find(stem(event_id))
+        if found.record is None and found.problems:
+            # A fresh record would forget what the lost one would have put back.
+            raise RecordsError(" ".join(found.problems))
+        return found
+
+    def _report_foreign(self, record: Record, one: str, set_aside: bool) -> str:
+        try:
+            names = [revision_name(one, revision) for revision in revisions_of(one, self._list())]
+        except OSError:
+            names = []
+        moved = [self._set_aside(name, FOREIGN) for name in names] if set_aside else []
+        return "The record of event {} in {} was written by another VM (vmId {}): it is {}. {}".format(
+            event_id_of(record),
+            self.files.where,
+            record["vm_id"],
+            "set aside" if moved and all(moved) else "not used",
+            ADVICE_FOREIGN,
+        )
+
+    def _set_aside(self, name: str, prefix: str) -> bool:
+        for new in (prefix + name, f"{prefix}{uuid.uuid4().hex[:12]}-{name}"):
+            try:
+                self.files.link(name, new)
+                self.files.unlink(name)
+                return True
+            except FileExistsError:
+                continue
+            except FileNotFoundError:
+                return True  # another process has set it aside
+            except OSError:
+                return False
+        return False
+
+
+ADVICE_UNREADABLE = (
+    "Repair or remove it. Before you remove it, see by hand that what it may have changed on this VM (its services, the file that a health check asks for, "
+    "its place in a load balancer) is as it should be: nothing else knows of it any more."
+)
+ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then look at what its methods changed, put it back by hand, and remove the file."
+
+
+def is_foreign(record: Record, vm_id: str | None) -> bool:
+    """Both ids are known and differ."""
+    return bool(vm_id and record["vm_id"] and record["vm_id"].lower() != vm_id.lower())
+
+
+def _asides(where: str, names: t.Iterable[str]) -> list[str]:
+    return [
+        "The file {} in {} was set aside and is not used. {}".format(name, where, ADVICE_FOREIGN if name.startswith(FOREIGN) else "Look at it, then remove it.")
+        for name in names
+        if name.startswith((FOREIGN, UNREADABLE))
+    ]
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, Unreadable) else f"cannot be read ({error})"
+
+
+def _begin(record: Record) -> tuple[str, str]:
+    return (record["history"][0]["at"] if record["history"] else "", event_id_of(record))
+
+
+def _below(one: str, names: t.Iterable[str]) -> int:
+    """The highest revision that has others above it."""
+    return next((revision for revision in revisions_of(one, names) if revision < REVISION), 0)
+
+
+def revisions_of(one: str, names: t.Iterable[str]) -> list[int]:
+    """The revisions of one record, highest first."""
+    places = (split_name(name) for name in names)
+    return sorted((place[1] for place in places if place and place[0] == one), reverse=True)

@@ -1,0 +1,269 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The records in their directory: one small file per event, changed only by exclusive creation, rename and unlink.
+
+A change is a new file with the next revision in its name. Killed anywhere, a reader finds the old or the new revision.
+"""
+
+from __future__ import annotations
+
+import typing as t
+import uuid
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REVISION
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
+    Step,
+    may_be_pruned,
+    take_step,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
+    ATTEMPTS,
+    Found,
+    RecordsReader,
+    is_foreign,
+    revisions_of,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    LINEAGE,
+    LINEAGE_LENGTH,
+    TEMPORARY,
+    UNREADABLE,
+    Record,
+    RecordsError,
+    Unreadable,
+    decode,
+    encode,
+    event_id_of,
+    file_name,
+    public,
+    revision_name,
+    shorten,
+    split_name,
+    stem,
+)
+
+DEFAULT_PATH = "/var/lib/azure-maintenance"
+LEFTOVER_SECONDS = 86400
+
+
+class Written(t.NamedTuple):
+    """The outcome of one write: the record before and after, and whether it was written."""
+
+    before: Record | None
+    after: Record | None
+    changed: bool
+
+
+def _as_read(record: Record) -> Record:
+    """The record as its file will give it back. Raise RecordsError where the file could not be read again."""
+    try:
+        return decode(encode(record), file_name(event_id_of(record), record["revision"]))
+    except Unreadable as error:
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored: it {error}.")
+
+
+def _is_too_high(name: str) -> bool:
+    place = split_name(name)
+    return place is not None and place[1] >= REVISION
+
+
+class Records(RecordsReader):
+    """All records of one VM, for those who write them."""
+
+    def write(
+        self,
+        event_id: str,
+        step: Step,
+        expected_revision: int | None = None,
+        check_mode: bool = False,
+        allowed: t.Callable[[], None] | None = None,
+    ) -> Written:
+        """Take one step. With expected_revision 0 there must be no record yet; another writer makes it a conflict.
+
+        allowed is asked after each reading, and raises where the writer may not write any more. Asked before it, a writer that sleeps
+        in between would build on what its successor has written.
+        """
+        for _attempt in range(ATTEMPTS):
+            found = self._find_for_writing(event_id)
+            if allowed is not None:
+                allowed()
+            if found.record is not None and is_foreign(found.record, step.vm_id):
+                found = self._without_foreign(event_id, found, check_mode)
+            if found.too_high and not check_mode:
+                self._bring_down(event_id, found)
+                continue
+            before = found.record
+            self._expect(event_id, before, expected_revision)
+            after = take_step(before, event_id, step, self.host.now())
+            if before is not None and after == before:
+                return Written(public(before), public(before), False)
+            # A restored record goes on counting where its copy stopped: later copies must count as newer.
+            present = after["revision"] or 0
+            after["revision"] = max(found.highest, present if present < REVISION else 0) + 1
+            after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
+            after = _as_read(after)  # what cannot be stored is refused in check mode too
+            if check_mode or self._publish(after, found.unreadable):
+                return Written(public(before) if before else None, public(after), True)
+        raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
+
+    def _bring_down(self, event_id: str, found: Found) -> None:
+        """Give a record whose number is too high to count from the next number that is free. Whoever does the same gives it another."""
+        high, low = t.cast(str, found.too_high), file_name(event_id, found.highest + 1)
+        if found.highest + 1 >= REVISION:
+            # There is no number between the two, and what is replaced need not be kept.
+            self._remove(file_name(event_id, found.highest))
+            return
+        try:
+            self.files.link(high, low)
+        except (FileExistsError, FileNotFoundError):
+            return  # another process was faster: look again
+        except OSError as error:
+            raise RecordsError(f"The record of event {event_id} in {self.files.where} has too high a number, and cannot be given another: {error}.")
+        if not self._set_aside(high, UNREADABLE):
+            raise RecordsError(f"The file {high} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
+
+    def _without_foreign(self, event_id: str, found: Found, check_mode: bool) -> Found:
+        if check_mode:
+            return found._replace(record=None)
+        words = self._report_foreign(t.cast(Record, found.record), stem(event_id), True)
+        again = self._find_for_writing(event_id)
+        if again.record is not None:
+            raise RecordsError(words)
+        return again
+
+    def _expect(self, event_id: str, record: Record | None, expected: int | None) -> None:
+        present = record["revision"] if record else 0
+        if expected is None or expected == present:
+            return
+        raise RecordsError(
+            f"The record of event {event_id} in {self.files.where} has revision {present}, and {expected} was expected: "
+            "somebody else has written it. Look again.",
+            "conflict",
+            public(record) if record else None,
+        )
+
+    def _publish(self, record: Record, unreadable: list[str]) -> bool:
+        """Write a new revision; False when another writer was faster, and the caller must look again."""
+        temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
+        name = file_name(event_id_of(record), record["revision"])
+        try:
+            self.files.make()
+            try:
+                self.files.write_exclusive(temporary, encode(record))
+                self.files.link(temporary, name)
+            except FileExistsError:
+                return False
+            finally:
+                self._remove(temporary)
+            self.files.sync()
+            if not self._stands(record):
+                self._remove(name)
+                return False
+        except OSError as error:
+            raise RecordsError(
+                f"The record of event {event_id_of(record)} cannot be written in {self.files.where}: {error}. It must be a directory with room, on a file "
+                "system with hard links, that this user may write."
+            )
+        self._tidy(record, unreadable)
+        return True
+
+    def _stands(self, record: Record) -> bool:
+        """Whether our revision counts.
+
+        A writer that slept for long may have taken a revision's name that was used and removed in the meantime. Then
+        there is a higher revision that does not build on ours, or a lower one on which ours does not build. Below one on
+        which ours builds nothing counts: whoever linked it since was not the highest, and knows it or was killed before.
+        """
+        one, mine = stem(event_id_of(record)), record["revision"]
+        names = self._list()
+        # One that is too high to count from has been built on; it is set aside next.
+        revisions = [revision for revision in revisions_of(one, names) if revision < REVISION or revision == mine]
+        if not revisions or revisions[0] < mine:
+            return False
+        for revision in revisions:
+            name = revision_name(one, revision)
+            try:
+                lineage = decode(self.files.read(name), name).get(LINEAGE) or [None]
+            except (OSError, Unreadable):
+                continue
+            if revision > mine and record[LINEAGE][-1] not in lineage:
+                return False
+            if mine - LINEAGE_LENGTH < revision < mine:
+                return lineage[-1] in record[LINEAGE]
+        return True
+
+    def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:
+        """Remove what the new revision replaces. What fails here is done by the next write."""
+        for name in unreadable:
+            if not self._set_aside(name, UNREADABLE) and _is_too_high(name):
+                raise RecordsError(f"The file {name} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
+        try:
+            names = self._list()
+        except OSError:
+            return
+        one = stem(event_id_of(record))
+        for revision in revisions_of(one, names):
+            if revision < record["revision"]:
+                self._remove(revision_name(one, revision))
+        self._sweep(names)
+
+    def _sweep(self, names: t.Iterable[str]) -> None:
+        for name in names:
+            if not name.startswith(TEMPORARY):
+                continue
+            try:
+                if self.files.age(name) > LEFTOVER_SECONDS:
+                    self.files.unlink(name)
+            except OSError:
+                continue
+
+    def _remove(self, name: str) -> None:
+        try:
+            self.files.unlink(name)
+        except OSError:
+            return  # gone already, or removed by the next write
+
+    def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False, bury: t.Callable[[Record], None] | None = None) -> Written:
+        """Remove the record of one event; ``bury`` is told before."""
+        found = self._find_for_writing(event_id)
+        self._expect(event_id, found.record, expected_revision)
+        if found.record is None:
+            return Written(None, None, False)
+        if not check_mode:
+            if bury is not None:
+                bury(found.record)
+            self._unlink_revisions(stem(event_id), found.record["revision"])
+        return Written(public(found.record), None, True)
+
+    def _unlink_revisions(self, one: str, up_to: int) -> None:
+        # Oldest first: cut off in between, what is left is the newest. A revision written since then stays.
+        try:
+            for revision in reversed(revisions_of(one, self._list())):
+                if revision <= up_to:
+                    self.files.unlink(revision_name(one, revision))
+            self.files.sync()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise RecordsError(f"The record {one} in {self.files.where} cannot be removed: {error}.")
+
+    def prune(self, older_than: float, check_mode: bool = False, bury: t.Callable[[Record], bool] | None = None) -> list[str]:
+        """Remove the records that are over; the ids of their events. One that ``bury`` says no to stays until the next time."""
+        try:
+            self._list()
+        except OSError as error:
+            raise RecordsError(f"The records in {self.files.where} cannot be read: {error}.")
+        # One file that cannot be read does not keep the others from going.
+        reading = self.read_all(limit=None)
+        now, pruned = self.host.now(), []
+        for record in reading.records:
+            if may_be_pruned(record, now, older_than) and (check_mode or bury is None or bury(record)):
+                pruned.append(event_id_of(record))
+                if not check_mode:
+                    self._unlink_revisions(stem(event_id_of(record)), record["revision"])
+        if not check_mode:
+            self._sweep(self._list())
+        return pruned

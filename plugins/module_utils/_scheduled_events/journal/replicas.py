@@ -1,0 +1,274 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Copies of other VMs' records: where something outside a VM was changed, a VM that loses its disk must not lose the way back.
+
+One file for each VM and event, replaced in one step. A mirror is no record of the VM that it lies on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    COPY_BYTES,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS, nothing_changed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    Record,
+    RecordsError,
+    Unreadable,
+    complete,
+    empty_record,
+    event_id_of,
+    load,
+    shorten,
+    stem,
+)
+
+FORMAT = 2
+# Version 1.3.1 of the collection wrote format 1: whole records, and not which VM kept them.
+KNOWN_FORMATS = (1, 2)
+FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
+# The VM of a mirror that nobody wrote to for this long is gone for good, and the change with it.
+LONGEST_SECONDS = 30 * 86400.0
+
+Mirror = t.Dict[str, t.Any]
+
+
+class MirrorsReading(t.NamedTuple):
+    """All mirrors, in the order of their names, and in words what is wrong with others."""
+
+    mirrors: list[Mirror]
+    problems: list[str]
+
+
+class Mirrored(t.NamedTuple):
+    """The outcome of one write."""
+
+    before: Record | None
+    after: Record | None
+    changed: bool
+
+
+def mirror_argument() -> dict[str, t.Any]:
+    """The argument spec of the option mirror."""
+    return {
+        "type": "dict",
+        "options": {
+            "vm": {"type": "str", "required": True},
+            "vm_id": {"type": "str"},
+            "keeper_vm_id": {"type": "str"},
+            "record": {"type": "dict", "required": True},
+        },
+    }
+
+
+def mirror_name(vm: str, event_id: str) -> str:
+    """The name of a mirror's file. Any inventory name becomes a short, plain part of it."""
+    digest = hashlib.sha256(vm.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"mirror-{digest}-{stem(event_id)}.json"
+
+
+def checked_record(given: t.Mapping[str, t.Any]) -> Record:
+    """A record that came through an option, such as templates of ansible-core 2.18 leave it."""
+    event = given.get("event")
+    if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
+        raise RecordsError(f"the record given names no event: {shorten(given)}")
+    record = dict(given, event=dict(event))
+    record.pop("age_seconds", None)
+    for key in ("revision", "attempts"):
+        if isinstance(record.get(key), str) and record[key].isdecimal():
+            record[key] = int(record[key])
+    try:
+        return complete(json.loads(json.dumps(record)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordsError(f"the record given of event {event['event_id']} {error}.")
+
+
+def only_findings(record: Record) -> Record:
+    """What a copy may hold: that something outside was changed, what was found there, and when. No option, no rule, nobody's word."""
+    kept = empty_record(event_id_of(record))
+    over = record["phase"] == "recovered"
+    kept.update(
+        phase="recovered" if over else "draining",
+        revision=record["revision"],
+        history=[{"phase": "draining", "at": item["at"]} for item in record["history"][:1]],
+        vm_id=record["vm_id"],
+        undone=record["undone"],
+        methods=[_only_finding(method) for method in record["methods"] if _is_outside(method)],
+    )
+    return kept
+
+
+def _only_finding(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return dict({key: method.get(key) for key in ("id", "method", "state", "before", "at")}, outside=True)
+
+
+def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
+    # Templates of ansible-core 2.18 may leave text.
+    return str(method.get("outside")).lower() == "true"
+
+
+def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
+    """A record to go on with: one that says that something outside was changed, and nothing else."""
+    record = checked_record(given)
+    event_id = event_id_of(record)
+    for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
+        if record[key]:
+            raise RecordsError(f"the record to restore of event {event_id} has {key}; only findings of methods outside are restored.")
+    if record["phase"] != "draining":
+        raise RecordsError(f"the record to restore of event {event_id} is in phase {record['phase']}, and must be in phase draining.")
+    for method in record["methods"]:
+        if not _is_outside(method) or method.get("options"):
+            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {shorten(method)}")
+    # With every key, as the later steps of a drain expect it, and no others.
+    record["methods"] = [dict({key: method.get(key) for key in METHOD_KEYS}, outside=True) for method in record["methods"]]
+    return record
+
+
+class Mirrors:
+    """All mirrors on one VM."""
+
+    def __init__(self, files: Files, host: Host) -> None:
+        self.files = files
+        self.host = host
+
+    def read_all(self, own_vm_id: str | None = None) -> MirrorsReading:
+        """Every mirror that can be read and is this VM's own; one that came with a disk of another VM, or is a month old, is none."""
+        mirrors, problems = [], []
+        for name in self._listed():
+            try:
+                mirror = self._read(name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                # It may be a good copy that only could not be read now.
+                problems.append(f"The copy {name} in {self.files.where} was not read: it {error}.")
+                continue
+            except Unreadable as error:
+                problems.append(f"The file {name} in {self.files.where} is no copy of a record that can be used: it {error}. Remove it.")
+                continue
+            if own_vm_id and mirror["keeper_vm_id"] and mirror["keeper_vm_id"].lower() != own_vm_id.lower():
+                problems.append(f"The copy {name} in {self.files.where} was kept by another VM, whose disk this one is made from; it is not used. Remove it.")
+            elif not self._is_old(mirror):
+                mirrors.append({key: mirror[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
+        return MirrorsReading(mirrors, problems)
+
+    def _is_over(self, mirror: Mirror, older_than: float) -> bool:
+        """Whether nothing of it has to be put back any more, and long not."""
+        age = seconds_between(mirror["written_at"], self.host.now())
+        return nothing_changed(mirror["record"]) and age is not None and age > older_than
+
+    def _is_old(self, mirror: Mirror) -> bool:
+        """Whether it is past its time. One of format 1 does not say when it was written, but its record says when it began."""
+        history = mirror["record"]["history"]
+        at = mirror["written_at"] or (history[0]["at"] if history else None)
+        age = seconds_between(at, self.host.now())
+        return age is not None and age > LONGEST_SECONDS
+
+    def _names(self) -> list[str]:
+        try:
+            return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
+        except FileNotFoundError:
+            return []
+
+    def _listed(self) -> list[str]:
+        try:
+            return self._names()
+        except OSError:
+            return []  # the records say so
+
+    def _read(self, name: str) -> Mirror:
+        data = load(self.files.read(name))
+        if not isinstance(data, dict) or data.get("format") not in KNOWN_FORMATS or not isinstance(data.get("record"), dict):
+            raise Unreadable("holds no mirror that this version of the collection knows")
+        vm, vm_id, event = data.get("vm"), data.get("vm_id"), data["record"].get("event")
+        if not isinstance(vm, str) or not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
+            raise Unreadable("names no VM or no event")
+        if mirror_name(vm, event["event_id"]) != name:
+            raise Unreadable("belongs to another VM or event than its name says")
+        return {
+            "vm": vm,
+            "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None,
+            "keeper_vm_id": _text(data.get("keeper_vm_id")),
+            "written_at": _text(data.get("written_at")),
+            "record": only_findings(complete(data["record"])),
+        }
+
+    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> Mirrored:
+        """Keep a copy of the record, unless there is a newer one; remove it when the VM is recovered."""
+        if not vm.strip():
+            raise RecordsError("mirror.vm is empty.")
+        record = only_findings(checked_record(given))
+        name = mirror_name(vm, event_id_of(record))
+        present = self._present(name)
+        before = present["record"] if present else None
+        # What is newer says the record; of another machine by that name, whose clock says nothing here, the one that writes is.
+        if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _age(before) > _age(record):
+            return Mirrored(before, before, False)
+        if record["phase"] == "recovered":
+            return self._removed(name, before, check_mode)
+        content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
+        if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
+            return Mirrored(before, before, False)
+        if len(json.dumps(content)) > COPY_BYTES:
+            raise RecordsError(f"the copy of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
+        if not check_mode:
+            replace_file(self.files, name, dict(content, written_at=self.host.now()), "The copy")
+        return Mirrored(before, record, True)
+
+    def _present(self, name: str) -> Mirror | None:
+        try:
+            return self._read(name)
+        except (OSError, Unreadable):
+            return None  # what cannot be read is replaced
+
+    def _removed(self, name: str, before: Record | None, check_mode: bool) -> Mirrored:
+        if not check_mode:
+            try:
+                self.files.unlink(name)
+            except FileNotFoundError:
+                return Mirrored(None, None, False)
+            except OSError as error:
+                raise RecordsError(f"The copy {name} in {self.files.where} cannot be removed: {error}.")
+        return Mirrored(before, None, before is not None)
+
+    def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
+        """Remove the mirrors of what is over, and those that nobody has written to for a month; the ids of their events."""
+        pruned: list[str] = []
+        for name in self._listed():
+            try:
+                mirror = self._read(name)
+            except (OSError, Unreadable):
+                continue
+            record = mirror["record"]
+            try:
+                old = self._is_old(mirror) or self.files.age(name) > LONGEST_SECONDS
+                if not old and not self._is_over(mirror, older_than):
+                    continue
+                if not check_mode:
+                    self.files.unlink(name)
+            except OSError:
+                continue
+            pruned.append(event_id_of(record))
+        return pruned
+
+
+def _text(value: t.Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _age(record: Record) -> tuple[str, int]:
+    """What is newer: a record that began later, then the one with more revisions. Text of one form, so that it compares."""
+    begin = record["history"][0]["at"] if record["history"] else ""
+    revision = record.get("revision")
+    return begin, revision if isinstance(revision, int) else 0

@@ -1,0 +1,105 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Tombstones: an event is over on this VM and its record removed. A copy of the record that turns up later restores nothing.
+
+One file for each event, replaced in one step, written before the record is removed. They outlive the copies.
+"""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    Record,
+    RecordsError,
+    Unreadable,
+    event_id_of,
+    load,
+    stem,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
+
+FORMAT = 1
+FILE_NAME = re.compile(r"tombstone-event-[a-z0-9-]{1,80}\.json")
+# A day more than the copies.
+KEPT_SECONDS = LONGEST_SECONDS + 86400.0
+
+Tombstone = t.Dict[str, t.Any]
+
+
+class TombstonesReading(t.NamedTuple):
+    """All tombstones, in the order of their names, and in words what is wrong with others."""
+
+    tombstones: list[Tombstone]
+    problems: list[str]
+
+
+def tombstone_name(event_id: str) -> str:
+    """The name of a tombstone's file."""
+    return f"tombstone-{stem(event_id)}.json"
+
+
+class Tombstones:
+    """All tombstones on one VM."""
+
+    def __init__(self, files: Files, host: Host) -> None:
+        self.files = files
+        self.host = host
+
+    def read_all(self) -> TombstonesReading:
+        """Read every tombstone that can be read."""
+        found, problems = [], []
+        for name in self._names():
+            try:
+                found.append(self._read(name))
+            except FileNotFoundError:
+                continue
+            except (OSError, Unreadable) as error:
+                problems.append(f"The file {name} in {self.files.where} is no tombstone that can be used: it {error}. Remove it.")
+        return TombstonesReading(found, problems)
+
+    def _names(self) -> list[str]:
+        try:
+            return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
+        except OSError:
+            return []  # none yet, or the records say so
+
+    def _read(self, name: str) -> Tombstone:
+        data = load(self.files.read(name))
+        if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("event_id"), str) or not isinstance(data.get("at"), str):
+            raise Unreadable("holds no tombstone that this version of the collection knows")
+        if tombstone_name(data["event_id"]) != name:
+            raise Unreadable("belongs to another event than its name says")
+        vm_id = data.get("vm_id")
+        return {"event_id": data["event_id"], "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None, "at": data["at"]}
+
+    def write(self, record: Record) -> None:
+        """Say that an event is over here. Only changes outside the VM have copies, so the others need no tombstone."""
+        if any(method.get("outside") is True for method in record["methods"]):
+            content = {"format": FORMAT, "event_id": event_id_of(record), "vm_id": record["vm_id"], "at": self.host.now()}
+            replace_file(self.files, tombstone_name(event_id_of(record)), content, "The tombstone")
+
+    def try_to_write(self, record: Record) -> bool:
+        """The same, for those who leave the record where it is when that fails."""
+        try:
+            self.write(record)
+        except RecordsError:
+            return False
+        return True
+
+    def prune(self, check_mode: bool = False) -> None:
+        """Remove those that outlived every copy; a clock that went back keeps them."""
+        for name in self._names():
+            try:
+                age = seconds_between(self._read(name)["at"], self.host.now())
+                if age is not None and age > KEPT_SECONDS and not check_mode:
+                    self.files.unlink(name)
+            except (OSError, Unreadable):
+                continue

@@ -1,0 +1,152 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a claim looks like, and what its file is called. Nothing here touches the disk.
+
+The name is what counts: whose claim it is, for which event, and until when, by the VM's clock. Renaming it gives it another
+time limit in one step, and whoever removes an expired claim removes exactly the name whose limit has passed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES, TEXT
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    RecordsError,
+    shorten,
+)
+
+Claim = t.Dict[str, t.Any]
+
+FORMAT = 1
+KINDS = ("events", "upgrade")
+# What an upgrade claims for, in place of an event's id: this and its name.
+UPGRADE = "upgrade:"
+RUN = re.compile(r"[a-z0-9]{4,32}")
+FILE_NAME = re.compile(r"claim-([a-z0-9]{4,32})-([0-9a-f]{16})\.([0-9]{1,15})\.json")
+# No step takes longer. A limit that lies further ahead was set by a clock that has been put back since.
+LONGEST_SECONDS = 6 * 3600.0
+
+
+class ClaimName(t.NamedTuple):
+    """The parts of a claim's file name; the limit is in milliseconds since 1970, by the VM's clock."""
+
+    run: str
+    digest: str
+    limit: int
+
+
+class ClaimLost(RecordsError):
+    """The run's own claim is gone: whatever it was about to do there is another run's business now."""
+
+    def __init__(self, run: str, event_id: str, where: str) -> None:
+        super().__init__(
+            f"The claim of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
+            "or its records went with a disk. Nothing more is done under it. The next pass looks afresh and decides anew.",
+            "claim_lost",
+        )
+
+
+def event_digest(event_id: str) -> str:
+    """Ids compare without case; any text becomes a short file name."""
+    return hashlib.sha256(event_id.strip().lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def claim_name(run: str, event_id: str, limit: int) -> str:
+    """The name of the file of one claim."""
+    return f"claim-{checked_run(run)}-{event_digest(event_id)}.{limit}.json"
+
+
+def split_claim_name(name: str) -> ClaimName | None:
+    """The parts of a claim's file name, None for any other file."""
+    found = FILE_NAME.fullmatch(name)
+    return ClaimName(found.group(1), found.group(2), int(found.group(3))) if found else None
+
+
+def checked_run(run: t.Any) -> str:
+    """A run's id, which becomes part of a file name."""
+    if not isinstance(run, str) or not RUN.fullmatch(run):
+        raise RecordsError(f"claim.run must be 4 to 32 small letters and digits, and is {shorten(run)}.")
+    return run
+
+
+def checked_seconds(seconds: t.Any) -> float:
+    """How long a step may take."""
+    try:
+        if isinstance(seconds, bool):
+            raise ValueError
+        amount = float(seconds)
+    except (TypeError, ValueError):
+        raise RecordsError(f"claim.seconds must be a number of seconds, and is {shorten(seconds)}.")
+    if not 0 < amount <= LONGEST_SECONDS:
+        raise RecordsError(f"claim.seconds must be more than 0 and at most {LONGEST_SECONDS:.0f}, and is {shorten(seconds)}.")
+    return amount
+
+
+def has_expired(limit: int, now: float) -> bool:
+    """Whether anybody may remove it."""
+    left = limit / 1000.0 - now
+    return left < 0 or left > LONGEST_SECONDS + 60
+
+
+def encode_claim(event_id: str, kind: str, who: str, groups: t.Mapping[str, str], now: str) -> bytes:
+    """The content: for people, and the groups' hashes for other runs."""
+    if kind not in KINDS:
+        raise RecordsError("claim.kind is {}; known are {}.".format(shorten(kind), ", ".join(KINDS)))
+    known = {str(name): str(value) for name, value in groups.items()}
+    content = {"format": FORMAT, "event_id": event_id, "kind": kind, "who": who, "groups": known, "made_at": now}
+    return json.dumps(content, sort_keys=True).encode("ascii") + b"\n"
+
+
+def decode_claim(content: bytes | None, name: str, now: float) -> Claim:
+    """A claim as a look shows it. What cannot be read is a claim all the same: its name says what counts."""
+    parts = split_claim_name(name)
+    if parts is None:
+        raise ValueError(f"not the name of a claim: {name}")
+    data = _load(content)
+    groups = data.get("groups")
+    return {
+        "name": name,
+        "run": parts.run,
+        "digest": parts.digest,
+        "event_id": _text(data.get("event_id")),
+        "kind": data.get("kind") if data.get("kind") in KINDS else "events",
+        "who": _text(data.get("who")),
+        "groups": _groups(groups),
+        "made_at": _text(data.get("made_at")),
+        "limit": _moment(parts.limit),
+        "expired": has_expired(parts.limit, now),
+    }
+
+
+def _load(content: bytes | None) -> dict[str, t.Any]:
+    try:
+        data = load_bounded((content or b"").decode("utf-8"), lambda text: None)
+    except (ValueError, RecursionError, OverflowError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _text(value: t.Any) -> str | None:
+    return value[:TEXT] if isinstance(value, str) and value else None
+
+
+def _groups(value: t.Any) -> dict[str, str]:
+    """Groups and their hashes, as a claim is made with. Anything else is another hash, as str gives it."""
+    items = list(value.items())[:LEASES] if isinstance(value, dict) else []
+    return {key[:TEXT]: str(item)[:TEXT] for key, item in items}
+
+
+def _moment(limit: int) -> str | None:
+    try:
+        return utc_text(limit / 1000.0)
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,159 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Marks of upgrades: how far each is on this VM, by its name. So an upgrade that was stopped goes on with what is not done.
+
+One file for each upgrade, replaced in one step, and written under the run's claim only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import MARKS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    RecordsError,
+    Unreadable,
+    load,
+    shorten,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderClaim
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+
+FORMAT = 1
+FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
+# Begun: its tasks may be under way. Upgraded: they are done, and it is not yet back. Left: they failed, and it stays as it is by choice.
+STATES = ("begun", "upgraded", "left", "done")
+LONGEST_NAME = 100
+LONGEST_TEXT = 1000
+KEYS = ("name", "state", "at", "begun_at", "run", "who")
+
+Mark = t.Dict[str, t.Any]
+
+
+class MarksReading(t.NamedTuple):
+    """All marks, in the order of their names, and in words what is wrong with others."""
+
+    marks: list[Mark]
+    problems: list[str]
+
+
+def upgrade_argument() -> dict[str, t.Any]:
+    """The argument spec of the option upgrade."""
+    return {
+        "type": "dict",
+        "options": {"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": [*STATES, "absent"]}},
+    }
+
+
+def mark_name(upgrade: str) -> str:
+    """The name of a mark's file. Case counts here: two upgrades whose names differ in it are two."""
+    digest = hashlib.sha256(upgrade.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"upgrade-{digest}.json"
+
+
+class Marks:
+    """All marks on one VM."""
+
+    def __init__(self, files: Files, host: Host, vm_id: str | None = None) -> None:
+        self.files = files
+        self.host = host
+        self.vm_id = (vm_id or "").lower() or None
+
+    def read_all(self) -> MarksReading:
+        """Every mark. One of another VM came with an image that was taken from it. What cannot be read is said, and not taken for done."""
+        marks, problems = [], []
+        try:
+            names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
+        except OSError:
+            return MarksReading([], [])  # none yet, or the records say so
+        if len(names) > MARKS:
+            problems.append(f"There are {len(names)} marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over.")
+        for name in names[:MARKS]:
+            try:
+                marks.append(self._read(name))
+            except FileNotFoundError:
+                continue
+            except (OSError, Unreadable) as error:
+                problems.append(f"The file {name} in {self.files.where} is no mark of an upgrade that can be used: it {error}. Remove it.")
+        return MarksReading(sorted(marks, key=lambda mark: str(mark["name"])), problems)
+
+    def _read(self, name: str) -> Mark:
+        data = load(self.files.read(name))
+        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("state") not in STATES or not isinstance(data.get("name"), str):
+            raise Unreadable("holds no mark that this version of the collection knows")
+        if mark_name(data["name"]) != name:
+            raise Unreadable("belongs to another upgrade than its name says")
+        if not all(data.get(key) is None or isinstance(data.get(key), str) for key in (*KEYS, "vm_id")):
+            raise Unreadable("has no text where one belongs")
+        if len(data["name"]) > LONGEST_NAME or any(len(str(data.get(key))) > LONGEST_TEXT for key in (*KEYS, "vm_id")):
+            raise Unreadable("has a longer text than any mark")
+        owner = str(data.get("vm_id") or "").lower()
+        if owner and self.vm_id and owner != self.vm_id:
+            raise Unreadable(f"belongs to VM {owner}")
+        return {key: data.get(key) for key in KEYS}
+
+    def present(self, upgrade: str) -> Mark | None:
+        """The mark of one upgrade. What cannot be read is replaced."""
+        try:
+            return self._read(mark_name(upgrade))
+        except (OSError, Unreadable):
+            return None
+
+    def write(self, upgrade: str, state: str, run: str, who: str) -> Mark:
+        """Replace it."""
+        before, now = self.present(upgrade), self.host.now()
+        begun_at = before["begun_at"] if before and state != "begun" else now
+        mark: Mark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
+        replace_file(self.files, mark_name(upgrade), dict(mark, format=FORMAT, vm_id=self.vm_id), "The mark")
+        return mark
+
+    def remove(self, upgrade: str) -> None:
+        """Forget that there was this upgrade."""
+        try:
+            self.files.unlink(mark_name(upgrade))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise RecordsError(f"The mark {mark_name(upgrade)} in {self.files.where} cannot be removed: {error}.")
+
+
+def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """What the module maintenance_record does about marks."""
+    given, claim = options["upgrade"], options.get("claim") or {}
+    name, state, marks = _checked_name(given["name"]), given["state"], Marks(files, host, options.get("vm_id"))
+    before = marks.present(name)
+    # A mark that says so already is a sign of life all the same: the claim is renewed, and must stand.
+    under = UnderClaim(Claims(files, host), claim, UPGRADE + name)
+    under.begin(check_mode)
+    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, claim, check_mode)
+    under.end(check_mode)
+    return _result(before, after)
+
+
+def _change(marks: Marks, name: str, state: str, claim: t.Mapping[str, t.Any], check_mode: bool) -> Mark | None:
+    if state == "absent":
+        if not check_mode:
+            marks.remove(name)
+        return None
+    return {"name": name, "state": state, "run": claim.get("run")} if check_mode else marks.write(name, state, claim["run"], claim.get("who") or "")
+
+
+def _checked_name(name: str) -> str:
+    if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise RecordsError(f"upgrade.name must have 1 to {LONGEST_NAME} printable letters, and no space around them, and is {shorten(name)}.")
+    return name
+
+
+def _result(before: Mark | None, after: Mark | None) -> dict[str, t.Any]:
+    changed = (before or {}).get("state") != (after or {}).get("state")
+    diff = {"before": {"upgrade": before}, "after": {"upgrade": after}} if changed else {"before": {}, "after": {}}
+    return {"changed": changed, "record": None, "conflict": False, "upgrade": after, "diff": diff}

@@ -1,0 +1,134 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""One look at a VM: its document, who it is, how it is, and its records. It decides nothing."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
+    selection_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import health_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import mark_own
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.identity import (
+    Identity,
+    read_identity,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import boot_id_of, note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH, Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import Mirrors
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import select
+
+
+def look_arguments() -> dict[str, dict[str, t.Any]]:
+    """The argument spec of maintenance_info."""
+    arguments = shared_arguments()
+    arguments.update(selection_arguments())
+    arguments.update(
+        records_path={"type": "str", "default": DEFAULT_PATH},
+        health=health_arguments(),
+        include_raw={"type": "bool", "default": False},
+        boot_id={"type": "str"},
+    )
+    return arguments
+
+
+def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:
+    """Everything that a plan needs to know of one VM. In check mode nothing is written, not even the marker."""
+    identity, vm_name = _who(client, options)
+    document = client.get_document()
+    now = host.now()
+    mark_own(document.events, vm_name)
+    selection = {key: options.get(key) for key in selection_arguments()}
+    events = select(document.events, selection, vm_name)
+    asked = note_asked(files, host, write=not check_mode)
+    # Claims first: a run that removes its claim has written its record before.
+    claims = Claims(files, host).read_all()
+    mirrors = Mirrors(files, host).read_all(identity["vm_id"])
+    tombstones = Tombstones(files, host).read_all()
+    upgrades = Marks(files, host, identity["vm_id"]).read_all()
+    reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
+    in_service, why = host.check_health(options.get("health"))
+    return {
+        "vm_name": vm_name,
+        "document_incarnation": document.incarnation,
+        "api_version": client.api_version,
+        **client.where(),
+        "events": [_shown(event, bool(options.get("include_raw"))) for event in events],
+        "identity": identity,
+        "system": host.system,
+        "boot_id": boot_id_of(files, host),
+        "uptime_seconds": host.uptime_seconds(),
+        "now": now,
+        "enabled_at": asked.enabled_at,
+        "enabled_recently": asked.enabled_recently,
+        "in_service": in_service,
+        "in_service_why": why,
+        "records": [_with_age(record, now) for record in reading.records],
+        "records_problems": _each_fault_once(
+            files.where, reading.problems, claims.problems + mirrors.problems + tombstones.problems + upgrades.problems + asked.problems
+        ),
+        "records_readable": reading.readable and claims.readable,
+        "claims": claims.claims,
+        "mirrors": mirrors.mirrors,
+        "tombstones": tombstones.tombstones,
+        "upgrades": upgrades.marks,
+    }
+
+
+def look_at(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What maintenance_info does."""
+    if way.files is None or way.host is None:
+        raise AssertionError("a look needs files and a host")
+    files, host = way.files(options["records_path"]), way.host(options["boot_id"])
+    try:
+        client = open_client(options, way)
+        try:
+            return dict(look(client, files, host, options, way.check_mode), changed=False)
+        finally:
+            client.close()
+    except ScheduledEventsError as error:
+        raise Failed(error.message, error_kind=error.kind)
+
+
+def _who(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]:
+    given = (options.get("vm_name") or "").strip()
+    if not given:
+        instance = client.get_instance()
+        identity = read_identity(instance)
+        # The client's own words when there is no name.
+        return identity, identity["name"] or client.get_vm_name()
+    try:
+        return read_identity(client.get_instance()), given
+    except ScheduledEventsError as error:
+        client.warn(f"Who this VM is cannot be read, only its name is known, as given with vm_name: {error}")
+        return read_identity(None), given
+
+
+def _each_fault_once(where: str, records: list[str], others: list[str]) -> list[str]:
+    """Leave out the others where the folder as a whole cannot be read: they say the same once more."""
+    began = f"The records in {where} cannot be read: "
+    return records if any(problem.startswith(began) for problem in records) else records + others
+
+
+def _shown(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:
+    return event if include_raw else {key: value for key, value in event.items() if key != "raw"}
+
+
+def _with_age(record: dict[str, t.Any], now: str) -> dict[str, t.Any]:
+    """Age: since the event was first noted, by the VM's own clock; null when that cannot be said."""
+    begin = record["history"][0]["at"] if record["history"] else None
+    return dict(record, age_seconds=seconds_between(begin, now))

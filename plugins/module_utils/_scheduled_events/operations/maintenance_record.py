@@ -1,0 +1,173 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the module maintenance_record does, without the module: options in, result out."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, difference
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    Record,
+    RecordsError,
+    stem,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
+    DEFAULT_PATH,
+    Records,
+    Written,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
+    Mirrors,
+    checked_restore,
+    mirror_argument,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import (
+    UnderClaim,
+    change_claims,
+    check_claim_options,
+    claim_argument,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import (
+    change_marks,
+    upgrade_argument,
+)
+
+LONGEST_LINE = 900
+
+
+def record_arguments() -> dict[str, dict[str, t.Any]]:
+    """The argument spec of maintenance_record."""
+    return {
+        "records_path": {"type": "str", "default": DEFAULT_PATH},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released", "mirrored", "marked"]},
+        "event_id": {"type": "str"},
+        "expected_revision": {"type": "int"},
+        "event": {"type": "dict"},
+        "changes": {"type": "dict"},
+        "method": {"type": "dict"},
+        "stamp": {"type": "list", "elements": "str"},
+        "boot_id": {"type": "str"},
+        "vm_id": {"type": "str"},
+        "vm_name": {"type": "str"},
+        "older_than": {"type": "int", "default": 86400},
+        "claim": claim_argument(),
+        "expired": {"type": "list", "elements": "str", "default": []},
+        "mirror": mirror_argument(),
+        "restore": {"type": "dict"},
+        "upgrade": upgrade_argument(),
+    }
+
+
+def record_required_if() -> list[list[t.Any]]:
+    """What record_arguments cannot say by itself."""
+    return [
+        ["state", "present", ["event_id"]],
+        ["state", "absent", ["event_id"]],
+        ["state", "claimed", ["event_id", "claim"]],
+        ["state", "released", ["claim"]],
+        ["state", "mirrored", ["mirror"]],
+        ["state", "marked", ["upgrade", "claim"]],
+    ]
+
+
+def change_records(
+    files: Files,
+    host: Host,
+    options: t.Mapping[str, t.Any],
+    check_mode: bool,
+    tell: t.Callable[[str], None],
+) -> dict[str, t.Any]:
+    """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
+    check_claim_options(options)
+    records, claims = Records(files, host), Claims(files, host)
+    if options["state"] in ("claimed", "released"):
+        return change_claims(claims, options, check_mode)
+    if options["state"] == "mirrored":
+        return _mirror(Mirrors(files, host), options["mirror"], check_mode)
+    if options["state"] == "marked":
+        return change_marks(files, host, options, check_mode)
+    if options["state"] == "pruned":
+        older_than, tombstones = options["older_than"], Tombstones(files, host)
+        pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + Mirrors(files, host).prune(older_than, check_mode)
+        tombstones.prune(check_mode)
+        diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
+        return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
+    event_id = options["event_id"]
+    if not event_id.strip():
+        raise RecordsError("event_id is empty.")
+    if options["state"] == "absent":
+        written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
+    else:
+        written = _write(records, UnderClaim(claims, options.get("claim"), event_id), options, check_mode)
+    if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
+        tell(log_line(event_id, written.after))
+    return _result(written, event_id)
+
+
+def record(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What maintenance_record does."""
+    if way.files is None or way.host is None:
+        raise AssertionError("records need files and a host")
+    try:
+        return change_records(way.files(options["records_path"]), way.host(None), options, way.check_mode, way.tell)
+    except RecordsError as error:
+        raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
+
+
+def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
+    """Under a claim, the record is written between two looks at it: whoever removed it in between has not seen the record."""
+    written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode, lambda: claim.begin(check_mode))
+    claim.end(check_mode)
+    return written
+
+
+def _mirror(mirrors: Mirrors, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
+    written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
+    name = "mirror of {}".format(given["vm"])
+    return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
+
+
+def _step(options: t.Mapping[str, t.Any]) -> Step:
+    return Step(
+        event=options.get("event") or {},
+        changes=options.get("changes") or {},
+        method=options.get("method") or {},
+        stamp=options.get("stamp") or (),
+        boot_id=options.get("boot_id"),
+        vm_id=options.get("vm_id"),
+        vm_name=options.get("vm_name"),
+        restore=checked_restore(options["restore"]) if options.get("restore") else {},
+    )
+
+
+def _phase(record: Record | None) -> str | None:
+    return record["phase"] if record else None
+
+
+def _result(written: Written, event_id: str) -> dict[str, t.Any]:
+    return {
+        "changed": written.changed,
+        "record": written.after,
+        "conflict": False,
+        "diff": difference(written.before, written.after, stem(event_id)),
+    }
+
+
+def log_line(event_id: str, record: Record | None) -> str:
+    """One line whatever stands in the event: a line break in it must not look like a second entry."""
+    if record is None:
+        words = [event_id, "record removed"]
+    else:
+        words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
+    return printable("maintenance.azure: event " + " ".join(printable(word, LONGEST_LINE // 3) for word in words), LONGEST_LINE)

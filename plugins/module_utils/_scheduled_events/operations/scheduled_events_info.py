@@ -1,0 +1,91 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which events are meant: filters that everybody shares, and one read of the document through them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
+    Spec,
+    selection_arguments,
+    shared_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
+    Event,
+    mark_own,
+    names_vm,
+    same_id,
+    same_name,
+)
+
+Selection = t.Mapping[str, t.Any]
+
+# Option and the key of the event that it looks at.
+FIELDS = (("event_types", "event_type"), ("event_statuses", "event_status"), ("event_sources", "event_source"))
+
+
+def select(events: t.Iterable[Event], selection: Selection, vm_name: str | None = None) -> list[Event]:
+    """The events that every given filter lets through; a filter not given or empty lets all through."""
+    if selection.get("affecting") == "this_vm" and vm_name is None:
+        raise ScheduledEventsError("affecting is this_vm, but this VM's own name is not known. Give it with the option vm_name.", "not_found")
+    return [event for event in events if _is_selected(event, selection, vm_name)]
+
+
+def _is_selected(event: Event, selection: Selection, vm_name: str | None) -> bool:
+    wanted_ids = selection.get("event_ids")
+    if wanted_ids and not any(same_id(event["event_id"], wanted) for wanted in wanted_ids):
+        return False
+    for option, key in FIELDS:
+        wanted_values = selection.get(option)
+        if wanted_values and not any(same_name(event[key] or "", wanted) for wanted in wanted_values):
+            return False
+    wanted_names = selection.get("resources")
+    if wanted_names and not any(names_vm(event["resources"], wanted) for wanted in wanted_names):
+        return False
+    return selection.get("affecting") != "this_vm" or names_vm(event["resources"], vm_name or "")
+
+
+def read_events(client: Client, selection: Selection, vm_name: str | None = None) -> dict[str, t.Any]:
+    """What the info module returns: one document, seen from this VM."""
+    # The document first: at an address that nobody answers, one attempt is enough to know.
+    document = client.get_document()
+    if not vm_name:
+        vm_name = _own_name(client, selection)
+    mark_own(document.events, vm_name)
+    return {
+        "events": select(document.events, selection, vm_name),
+        "document_incarnation": document.incarnation,
+        "vm_name": vm_name,
+        "api_version": client.api_version,
+        **client.where(),
+    }
+
+
+def _own_name(client: Client, selection: Selection) -> str | None:
+    try:
+        return client.get_vm_name()
+    except ScheduledEventsError as error:
+        if selection.get("affecting") == "this_vm":
+            raise
+        client.warn(f"This VM's own name is not known, so affects_this_vm is null: {error}")
+        return None
+
+
+def info_arguments() -> Spec:
+    """The argument spec of scheduled_events_info."""
+    return dict(**shared_arguments(), **selection_arguments())
+
+
+def info(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What scheduled_events_info does."""
+    try:
+        client = open_client(options, way)
+        return dict(read_events(client, options, options["vm_name"]), changed=False)
+    except ScheduledEventsError as error:
+        raise Failed(str(error), error_kind=error.kind, vm_name=options["vm_name"])

@@ -1,0 +1,306 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Waiting for an event: what may be concluded from one document after the other."""
+
+from __future__ import annotations
+
+import datetime
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
+    Spec,
+    check_numbers,
+    selection_arguments,
+    shared_arguments,
+    wait_arguments,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
+    ScheduledEventsError,
+    seconds_in_words,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
+    Document,
+    Event,
+    is_before,
+    mark_own,
+    same_id,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import Selection, select
+
+# Polls in a row without an event until it counts as gone.
+ABSENT_POLLS = 2
+LONGEST_BACK_OFF = 10.0
+# Polls that also ask for the name of this VM, where the wait can do without it.
+NAME_ATTEMPTS = 3
+# What the look at the very end of the timeout may take beyond it.
+LAST_LOOK_SECONDS = 1.0
+
+
+class Track:
+    """One event over time."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.started = False
+        self.absent = 0
+        self.incarnation = 0
+        self.outcome = "unknown"
+
+    @property
+    def is_gone(self) -> bool:
+        return self.absent >= ABSENT_POLLS
+
+    def see(self, event: Event, incarnation: int) -> None:
+        self.event = event
+        self.incarnation = incarnation
+        self.absent = 0
+        self.started = self.started or (event["event_status"] or "").lower() == "started"
+
+    def miss(self, incarnation: int, now: datetime.datetime, approved: bool) -> None:
+        self.absent += 1
+        if self.absent == 1:
+            self.outcome = self._conclude(incarnation, now, approved)
+
+    def _conclude(self, incarnation: int, now: datetime.datetime, approved: bool) -> str:
+        if self.started or approved:
+            return "completed"
+        # Each visible change counts one. More than one step means that something was not seen, perhaps "Started".
+        if incarnation - self.incarnation == 1 and is_before(now, self.event["not_before"]):
+            return "cancelled"
+        return "unknown"
+
+
+class Wait:
+    """One call of the module. Time is monotonic; the wall clock is only compared with NotBefore."""
+
+    def __init__(
+        self,
+        client: Client,
+        state: str,
+        selection: Selection | None = None,
+        vm_name: str | None = None,
+        since_incarnation: int | None = None,
+        approved: bool = False,
+        timeout: float = 1800.0,
+        poll_interval: float = 1.0,
+        progress: t.Callable[[str], None] | None = None,
+    ) -> None:
+        check_numbers({"timeout": timeout, "poll_interval": poll_interval})
+        self.client = client
+        self.state = state
+        self.selection = dict(selection or {})
+        if state in ("started", "gone") and self.selection.get("event_statuses"):
+            raise ScheduledEventsError(
+                f"event_statuses cannot be combined with state: {state}, which follows an event from one status to the next.",
+                "bad_option",
+            )
+        self.vm_name = vm_name or None
+        self.since_incarnation = since_incarnation
+        self.approved = approved
+        self.timeout = timeout
+        self.poll_interval = poll_interval
+        self.progress = progress or (lambda text: None)
+        self.began = client.clock.monotonic()
+        self.tracks: dict[str, Track] = {}
+        self.events: list[Event] = []
+        self.incarnation: int | None = None
+        self.polls = 0
+        self.failed_polls = 0
+        self.failures_in_a_row = 0
+        self.last_error: ScheduledEventsError | None = None
+        self.name_attempts = 0
+
+    def run(self) -> dict[str, t.Any]:
+        while True:
+            document = self._poll()
+            outcome = self._judge(document) if document else None
+            if outcome:
+                return self.result(outcome)
+            left = self._left()
+            if left <= 0:
+                raise self._timed_out()
+            self.progress(f"waiting for {self._goal()}: {self._seen()}, {seconds_in_words(left)} left")
+            self.client.clock.sleep(min(left, self._pause()))
+
+    def result(self, outcome: str) -> dict[str, t.Any]:
+        """The same keys however the wait ends."""
+        return {
+            "changed": False,
+            "outcome": outcome,
+            "outcomes": self._outcomes(),
+            "events": self.events,
+            "document_incarnation": self.incarnation,
+            "elapsed": round(self.client.clock.monotonic() - self.began, 3),
+            "polls": self.polls,
+            "failed_polls": self.failed_polls,
+            "last_status": self._last_status(),
+            "last_error": str(self.last_error) if self.last_error else None,
+            "vm_name": self.vm_name,
+            "api_version": self.client.api_version,
+            **self.client.where(),
+        }
+
+    # Looking
+
+    def _poll(self) -> Document | None:
+        """One document, or None when this poll had no usable answer and the next may have one."""
+        self.polls += 1
+        try:
+            # The first look gets a fair time even with a timeout of 0, which means "look once"; so does the last one.
+            floor = self.client.connect_timeout if self.polls == 1 else LAST_LOOK_SECONDS
+            document = self.client.get_document_once(max(self._left(), floor))
+            self._learn_name(max(self._left(), floor))
+        except ScheduledEventsError as error:
+            self._failed(error)
+            return None
+        self.failures_in_a_row = 0
+        self.incarnation = document.incarnation
+        mark_own(document.events, self.vm_name)
+        return document
+
+    def _learn_name(self, left: float) -> None:
+        if self.vm_name or self.name_attempts >= NAME_ATTEMPTS:
+            return
+        self.name_attempts += 1
+        try:
+            self.vm_name = self.client.get_vm_name_once(left)
+        except ScheduledEventsError as error:
+            if self.selection.get("affecting") == "this_vm":
+                # Without the name this poll says nothing; the next one asks again.
+                self.name_attempts = 0
+                raise
+            if self.name_attempts == NAME_ATTEMPTS:
+                self.client.warn(f"This VM's own name is not known, so affects_this_vm is null: {error}")
+
+    def _failed(self, error: ScheduledEventsError) -> None:
+        self.failed_polls += 1
+        self.failures_in_a_row += 1
+        first, self.last_error = self.last_error is None, error
+        # An empty or cut body and a late answer pass as well; one of them must not end an hour of waiting.
+        if not error.retryable and error.kind not in ("bad_document", "timeout", "not_discovered"):
+            error.result = self.result("unknown")
+            raise error
+        if first:
+            self.client.warn(f"{error} Asking goes on until the timeout of {seconds_in_words(self.timeout)} is over.")
+
+    def _left(self) -> float:
+        return self.timeout - (self.client.clock.monotonic() - self.began)
+
+    def _pause(self) -> float:
+        if not self.failures_in_a_row:
+            return self.poll_interval
+        back_off = self.poll_interval * 2.0 ** min(self.failures_in_a_row - 1, 30)
+        return max(self.poll_interval, min(back_off, LONGEST_BACK_OFF))
+
+    # Judging
+
+    def _judge(self, document: Document) -> str | None:
+        selected = select(document.events, self.selection, self.vm_name)
+        self._follow(document, selected)
+        self.events = selected
+        if self.state == "changed":
+            if self.since_incarnation is None:
+                self.since_incarnation = document.incarnation
+            # "Different", not "greater": the counter begins anew after 24 hours of silence.
+            return "matched" if document.incarnation != self.since_incarnation else None
+        if self.state == "scheduled":
+            return "matched" if selected else None
+        return self._judge_life()
+
+    def _follow(self, document: Document, selected: list[Event]) -> None:
+        for event in selected:
+            self.tracks.setdefault(event["event_id"].strip().lower(), Track(event))
+        now = self.client.clock.now()
+        for event_id, track in self.tracks.items():
+            # By id alone: an event that leaves the selection is not gone.
+            listed = [event for event in document.events if same_id(event["event_id"], event_id)]
+            if listed:
+                track.see(listed[0], document.incarnation)
+            else:
+                track.miss(document.incarnation, now, self.approved)
+
+    def _judge_life(self) -> str | None:
+        tracks = list(self.tracks.values())
+        if self.state == "started":
+            self.events = [track.event for track in tracks if track.started and not track.absent]
+            if self.events:
+                return "matched"
+        if tracks:
+            self.events = [track.event for track in tracks]
+            return _together(track.outcome for track in tracks) if all(track.is_gone for track in tracks) else None
+        # Nothing to follow. A named event, or one to be gone, is over already; any other may still come.
+        if self.polls - self.failed_polls >= ABSENT_POLLS and (self.state == "gone" or self.selection.get("event_ids")):
+            return "not_seen"
+        return None
+
+    # Saying
+
+    def _outcomes(self) -> list[dict[str, t.Any]]:
+        found = [
+            {
+                "event_id": track.event["event_id"],
+                "outcome": track.outcome if track.is_gone else "listed",
+                "last_status": track.event["event_status"],
+            }
+            for track in self.tracks.values()
+        ]
+        for wanted in self.selection.get("event_ids") or []:
+            if wanted.strip().lower() not in self.tracks:
+                found.append({"event_id": wanted, "outcome": "not_seen", "last_status": None})
+        return found
+
+    def _last_status(self) -> str | None:
+        tracks = list(self.tracks.values())
+        if any(track.started for track in tracks):
+            return "Started"
+        return tracks[-1].event["event_status"] if tracks else None
+
+    def _timed_out(self) -> ScheduledEventsError:
+        text = (
+            f"Waited {seconds_in_words(self.timeout)} (timeout) for {self._goal()}; last status: {self._seen()}; "
+            f"{self.polls} polls, {self.failed_polls} of them without a usable answer."
+        )
+        if self.last_error:
+            text = f"{text} The last error: {self.last_error}"
+        error = ScheduledEventsError(text, "timeout")
+        error.result = self.result("timeout")
+        return error
+
+    def _seen(self) -> str:
+        return self._last_status() or "no such event seen"
+
+    def _goal(self) -> str:
+        if self.state == "changed":
+            return f"a DocumentIncarnation other than {self.since_incarnation}"
+        ids = self.selection.get("event_ids")
+        return "{} to be {}".format("event " + ", ".join(ids) if ids else "a selected event", self.state)
+
+
+def wait(client: Client, state: str, **options: t.Any) -> dict[str, t.Any]:
+    """Wait for a state; see Wait for the options."""
+    return Wait(client, state, **options).run()
+
+
+def waiting_arguments() -> Spec:
+    """The argument spec of wait_for_scheduled_event."""
+    return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
+
+
+def wait_for_event(options: t.Mapping[str, t.Any], way: Way) -> Result:
+    """What wait_for_scheduled_event does."""
+    own = {name: options[name] for name in wait_arguments()}
+    selection = {name: options[name] for name in selection_arguments()}
+    try:
+        client = open_client(options, way)
+        return wait(client, selection=selection, vm_name=options["vm_name"], progress=way.progress, **own)
+    except ScheduledEventsError as error:
+        raise Failed(str(error), error_kind=error.kind, **error.result)
+
+
+def _together(outcomes: t.Iterable[str]) -> str:
+    different = set(outcomes)
+    return different.pop() if len(different) == 1 else "unknown"

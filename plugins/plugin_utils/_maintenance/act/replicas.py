@@ -1,0 +1,239 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of records on other VMs: who keeps one, which are out of date, and what a VM that has lost its records gets back.
+
+Only drains with a method that changes something outside the VM have copies: a load balancer keeps a server out, whatever
+becomes of the VM.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Look, Mirror, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+
+LONGEST_ID = 200
+# In one plan, for one VM.
+MOST_RESTORED = 5
+MOST_COPIED = 20
+# On one keeper, of one VM. What is over has no copy, so an honest VM has a few.
+MOST_KEPT = 50
+# A VM with more records than this gets none back.
+MOST_RECORDS = 50
+NOBODY = "no other VM can keep a copy of its record"
+
+
+def with_restored(hosts: list[Host]) -> list[Host]:
+    """The hosts, with what they have lost and copies have: what is out goes on counting as out."""
+    copies = _copies(hosts)
+    return [_restored(host, copies[host.name]) if host.name in copies else host for host in hosts] if copies else hosts
+
+
+def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Mirror]]]]:
+    """By VM and event, from those who were looked at. Nobody keeps copies of itself."""
+    found: dict[str, dict[str, list[tuple[Host, Mirror]]]] = defaultdict(lambda: defaultdict(list))
+    for host in hosts:
+        for mirror in host.look.mirrors if host.look else ():
+            if mirror.vm != host.name and _is_plain_id(mirror.record.event.event_id):
+                found[mirror.vm][mirror.record.event.key].append((host, mirror))
+    return found
+
+
+def _is_plain_id(event_id: str) -> bool:
+    return len(event_id) <= LONGEST_ID and event_id.isprintable()
+
+
+def _counts(keeper: Host, mirror: Mirror, look: Look) -> bool:
+    """Whether a copy is its keeper's own. One that does not say whose it is (1.3.1) counts for the machine that it was made of."""
+    if mirror.keeper_vm_id is not None:
+        return keeper.look is not None and mirror.keeper_vm_id == keeper.look.identity.vm_id
+    return mirror.vm_id is not None and mirror.vm_id == look.identity.vm_id
+
+
+def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Mirror]]]) -> Host:
+    look = host.look
+    if look is None:
+        return host
+    lost: dict[str, Mapping[str, Any]] = {}
+    problems: list[str] = []
+    for key, kept in copies.items():
+        if key in look.records or key in look.tombstones:
+            continue
+        if len(lost) >= MOST_RESTORED or len(look.records) > MOST_RECORDS:
+            # More than any VM loses; a keeper could fill it up with what it makes up.
+            problems.append(f"copies on {kept[0][0].name} name more lost records than are restored; look at {kept[0][0].name}")
+            break
+        back = restore(_kept(kept, look), host.targets)
+        event_id = kept[0][1].record.event.event_id
+        problems += [f"its record of event {event_id} was lost: {words}" for words in back.disputes]
+        if back.methods:
+            lost[key] = _values(event_id, back.methods, look)
+    if not lost and not problems:
+        return host
+    records = {key: record for key, values in lost.items() if (record := read_record(values)) is not None}
+    return replace(host, look=replace(look, records={**look.records, **records}, problems=(*look.problems, *problems)), restores=lost)
+
+
+def _kept(copies: Iterable[tuple[Host, Mirror]], look: Look) -> Iterator[Kept]:
+    for keeper, mirror in copies:
+        if _counts(keeper, mirror, look):
+            for method in mirror.record.methods:
+                if method.outside and method.state != "undone" and method.before is not None:
+                    yield Kept(keeper.name, method.identifier, method.method, method.before)
+
+
+def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Look) -> dict[str, Any]:
+    """The record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
+
+    It begins now, so that it counts as newer than the copies that it came from.
+    """
+    began = timestamps.form(look.now)
+    return {
+        "event": {"event_id": event_id, "resources": [look.vm_name] if look.vm_name else []},
+        "phase": "draining",
+        "history": [{"phase": "draining", "at": began}],
+        "methods": [{**method, "state": "begun", "at": began, "outside": True} for method in methods],
+    }
+
+
+def restoring(part: Part) -> dict[str, Any] | None:
+    """The step that writes a lost record back. Nothing else is done for the event before it is there again."""
+    return restoring_of(part.host, part.record.event.key) if part.record and part.ok else None
+
+
+def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
+    """The same for the record of one event of a VM."""
+    values = host.restores.get(key)
+    if host.look is None or values is None:
+        return None
+    return {
+        "host": host.name,
+        "act": "note",
+        "event_id": host.look.records[key].event.event_id,
+        "changes": {},
+        "stamp": [],
+        "event": None,
+        "restore": dict(values),
+        "reason": "its record was lost; a copy on another VM says what was changed outside it",
+        "continues": False,
+        "expected_revision": 0,
+    }
+
+
+class Keepers:
+    """Who keeps the copies."""
+
+    def __init__(self, cases: Iterable[Case], hosts: Iterable[Host], settings: Settings) -> None:
+        self._hosts = [host for host in hosts if host.ok]
+        self._ok = {host.name for host in self._hosts}
+        self._host = {host.name: host for host in self._hosts}
+        self._place = {host.name: place for place, host in enumerate(self._hosts)}
+        self._groups = settings.capacity
+        self._hit = {part.host.name for case in cases for part in case.parts}
+        self._copies: dict[tuple[str, str], dict[str, Mirror]] = defaultdict(dict)
+        self._kept: dict[tuple[str, str], int] = defaultdict(int)
+        for host in self._hosts:
+            for mirror in host.look.mirrors if host.look else ():
+                self._copies[mirror.vm, mirror.record.event.key][host.name] = mirror
+                self._kept[mirror.vm, host.name] += 1
+
+    def of(self, case: Case, part: Part) -> str | None:
+        """A VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
+        hit = {other.host.name for other in case.parts} | {part.host.name}
+        for avoided in (self._hit | hit, hit):
+            for name in self._candidates(case, part.host.name):
+                if name not in avoided and not self._is_full(name, case, part):
+                    return name
+        return None
+
+    def _is_full(self, keeper: str, case: Case, part: Part) -> bool:
+        """Whether it has all the copies of this VM that it takes. One that it has already is brought up to date all the same."""
+        has_it = keeper in self._copies.get((part.host.name, case.key), {})
+        return not has_it and self._kept[part.host.name, keeper] >= MOST_KEPT
+
+    def _candidates(self, case: Case, vm: str) -> Iterator[str]:
+        yield from self._copies.get((vm, case.key), ())
+        for group in self._groups:
+            if vm in group.members:
+                yield from (name for name in group.members if name in self._ok)
+        # Not the first one for all: copies of many VMs lie on many.
+        count, start = len(self._hosts), self._place.get(vm, -1) + 1
+        yield from (self._hosts[(start + step) % count].name for step in range(count))
+
+    def for_step(self, case: Case, part: Part, step: dict[str, Any]) -> dict[str, Any]:
+        """The step of a role, with who keeps the copies of what it writes."""
+        if not changes_outside(part):
+            return step
+        keeper = self.of(case, part)
+        return {**step, "mirror": keeper, **({} if keeper else {"reason": f"{step['reason']}; {NOBODY}"})}
+
+    def involved(self, cases: Iterable[Case]) -> set[str]:
+        """Those who have to be looked at, because they keep a copy or will."""
+        found: set[str] = set()
+        for case in cases:
+            for part in case.parts:
+                if part.ok and changes_outside(part):
+                    found.update(self._copies.get((part.host.name, case.key), ()), filter(None, [self.of(case, part)]))
+        return found
+
+    def steps(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
+        """Copies that are missing, behind, or not needed any more. A drain writes its own; this is for what it could not do."""
+        found = []
+        copied: dict[str, int] = defaultdict(int)
+        for case in cases:
+            if not case.ours:
+                continue
+            for part in case.parts:
+                record = part.record
+                if record is None or not part.ok or restoring(part):
+                    continue
+                if copied[part.host.name] >= MOST_COPIED:
+                    continue  # what one VM makes up must not fill another one
+                copies = self._copies.get((part.host.name, case.key), {})
+                if record.phase == "recovered":
+                    found += [_step(part, name, "it is over, and no copy is needed") for name in copies]
+                elif any(method.outside and method.state != "undone" for method in record.methods):
+                    keeper = self.of(case, part)
+                    copied[part.host.name] += 1
+                    if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
+                        found.append(_step(part, keeper, "its record needs a copy"))
+        return found
+
+
+def changes_outside(part: Part) -> bool:
+    """Whether something outside the VM is changed for it, or will be."""
+    return any(method.outside for method in part.record.methods) if part.record and part.record.methods else part.host.outside
+
+
+def _is_current(keeper: Host, copy: Mirror, record: Record) -> bool:
+    """Whether it says the same of what is changed outside, and whose it is; the rest is in no copy."""
+    if keeper.look is not None and copy.keeper_vm_id != keeper.look.identity.vm_id:
+        return False
+    return _changed(copy.record) == _changed(record)
+
+
+def _changed(record: Record) -> set[tuple[str, str]]:
+    return {(method.identifier, method.state) for method in record.methods if method.outside}
+
+
+def _step(part: Part, keeper: str, reason: str) -> dict[str, Any]:
+    record = part.record
+    if record is None:
+        raise AssertionError("only a part with a record gets here")
+    return {
+        "host": keeper,
+        "act": "mirror",
+        "event_id": record.event.event_id,
+        "vm": part.host.name,
+        "reason": f"{part.host.name}: {reason}",
+        "continues": False,
+    }

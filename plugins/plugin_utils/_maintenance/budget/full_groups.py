@@ -1,0 +1,82 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why a group has no room for an event: too many would be out, or those that stay would not be what must be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import kept_members
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
+
+if TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget.allocation import Rooms, Tally
+
+SHOWN = 5
+BATCH = "the batch"
+
+
+def unkept(rooms: Rooms, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
+    """What of the group's keep is not true of those that still serve once these are out too."""
+    if not group.keep:
+        return None
+    gone = {*out.why, *wanted}
+    return kept_members.broken(group.keep, [rooms.hosts[name] for name in group.members if name in rooms.hosts and name not in gone])
+
+
+def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
+    return [name for name in names if group in rooms.of[name]]
+
+
+def dispute(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+    """Who, at work on one of these VMs, declares other members for the group. A lease says nothing about VMs that it does not stand on."""
+    return next((who for name, who in rooms.disputed.get(group, {}).items() if name in names), None)
+
+
+def unusable(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+    """Why a group lets none of these VMs out: nobody knows how many of it are out."""
+    if group in rooms.short:
+        missing = [member for member in group.members if member in rooms.missing]
+        if not missing:
+            return (
+                f"capacity group {group.name!r} is held: it has {group.size} members, and this run's inventory names {len(group.members)} of them"
+                " (a slice of it, or a source that failed?), so nobody knows how many are out; run it for all members"
+            )
+        return (
+            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
+            " knows how many are out; run it for all members"
+        )
+    other = dispute(rooms, group, names)
+    return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
+
+
+def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+    held = unusable(rooms, group, names)
+    if held is not None:
+        return held
+    own = members(rooms, names, group)
+    if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
+        return _words_kept(group, unkept(rooms, group, own, taken) or "", own, taken)
+    start = f"capacity group {group.name!r} lets {group.rule} be out"
+    if len(own) > group.limit:
+        never = "; it never fits: make the batch smaller" if who == BATCH else ""
+        return f"{start}, and {who} takes {_some(own, len(own))} together{never}"
+    return f"{start}; {_some(own, len(own))} would be more, beside {_others(group, own, taken)}"
+
+
+def _words_kept(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
+    others = _others(group, own, taken)
+    beside = f", beside {others}" if others else ""
+    return f"capacity group {group.name!r} must keep {unkept}; without {_some(own, len(own))}{beside} it is not so"
+
+
+def _others(group: Group, own: Sequence[str], taken: Tally) -> str:
+    others = (f"{member} ({taken.why[member]})" for member in group.members if member in taken.why and member not in own)
+    return _some(list(islice(others, SHOWN)), taken.counts[group] - sum(1 for name in own if name in taken.why))
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    return ", ".join(names[:SHOWN]) + (f" and {count - SHOWN} more" if count > SHOWN else "")

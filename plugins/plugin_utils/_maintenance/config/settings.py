@@ -1,0 +1,147 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of the plan, each with its default, checked when loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import KINDS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+
+# VM clocks that differ less from the controller's are taken as equal: an observation itself may take 30 s.
+CLOCK_TOLERANCE = 60.0
+# With more notice than this, an event is drained near its time and not days before.
+LONG_NOTICE = 3600.0
+
+
+# A run's id becomes part of a file name on the VMs.
+RUN_ID = re.compile(r"[a-z0-9]{4,32}")
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run that will take the steps. Without an id nothing is claimed: then the plan is only looked at."""
+
+    id: str = ""
+    who: str = ""
+    kind: str = "events"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the plan needs to know beside the observations and the policy. Times are in seconds."""
+
+    unmanaged: str = "wait"
+    """What to do when an event names VMs that nobody manages: C(wait) never approves, C(ignore) does."""
+    pass_interval: float = 300.0
+    """After this many seconds somebody looks again; 0 for a run that waits itself."""
+    margin: float = 30.0
+    drain_seconds: float = 600.0
+    """The longest drain."""
+    undo_seconds: float = 60.0
+    retries: int = 3
+    """Drains tried again after the first failed."""
+    retry_pause: float = 30.0
+    """Before the first retry; doubled each time."""
+    gone_seconds: float = 10.0
+    enabling_seconds: float = 300.0
+    witness_seconds: float = 600.0
+    verify_seconds: float = 60.0
+    recover_seconds: float = 600.0
+    check_interval: float = 5.0
+    longest_wait: float = 300.0
+    has_health: bool = False
+    """A health check is configured: recovered means in service by it."""
+    tell: bool = True
+    """Somebody wants to be told of phases. Where nobody does, what was told is not recorded."""
+    on_drain_failure: str = "retry"
+    only_events: tuple[str, ...] = ()
+    """Act on these events only (lower case); all when empty."""
+    retired: tuple[str, ...] = ()
+    """VMs that will not come back (lower case): nobody waits for them. The controller's word, never a VM's."""
+    capacity: tuple[Group, ...] = ()
+    """Groups of which only so many VMs may be out at once."""
+    run: Run = Run()
+    """Who will take the steps, for the claims."""
+    claim_seconds: float = 180.0
+    """Time limit of each step under a claim: longer than a turn takes, short enough to wait for after a crash."""
+
+
+CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
+
+
+def load(value: Any) -> Settings:
+    """Check what the user gave. Unknown names and values that do not fit are errors."""
+    if value is None:
+        return Settings()
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"settings must be a dictionary, not {type(value).__name__}")
+    known = {field.name: field.default for field in fields(Settings)}
+    result: dict[str, Any] = {}
+    for key, given in value.items():
+        name = plain_values.text(key) or ""
+        if name not in known:
+            raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
+        if given is not None:
+            result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
+    return Settings(**result)
+
+
+def _checked(name: str, given: Any, default: Any) -> Any:
+    if isinstance(default, bool):
+        answer = plain_values.flag(given)
+        if answer is None:
+            raise SettingsError(f"setting {name} must be true or false, not {given!r}")
+        return answer
+    if isinstance(default, (int, float)):
+        amount = plain_values.number(given)
+        if amount is None or amount < 0:
+            raise SettingsError(f"setting {name} must be a number, 0 or more, not {given!r}")
+        return int(amount) if isinstance(default, int) else amount
+    if isinstance(default, tuple):
+        return _ids(name, given)
+    word = plain_values.text(given)
+    if word not in CHOICES[name]:
+        raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
+    return word
+
+
+def _groups(given: Any) -> tuple[Group, ...]:
+    try:
+        return load_groups(given)
+    except CapacityError as error:
+        raise SettingsError(str(error)) from error
+
+
+def _run(given: Any) -> Run:
+    source = plain_values.mapping(given)
+    found, kind = plain_values.text(source.get("id")) or "", plain_values.text(source.get("kind")) or "events"
+    unknown = sorted(set(source) - {"id", "who", "kind"})
+    if not isinstance(given, Mapping) or unknown or kind not in KINDS or (found and not RUN_ID.fullmatch(found)):
+        raise SettingsError(f"setting run must be a dictionary with id (4 to 32 small letters and digits), who, and kind ({' or '.join(KINDS)}), not {given!r}")
+    return Run(found, plain_values.text(source.get("who")) or "", kind)
+
+
+SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "run": _run}
+
+
+def _ids(name: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = [item for item in (part.strip() for part in given.split(",")) if item]
+    ids = plain_values.texts(given)
+    # What is no list at all must not count as an empty one: without event ids, all events are meant.
+    if len(ids) != len(plain_values.items(given)) or not (given is None or (isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)))):
+        wanted = "names of VMs" if name == "retired" else "event ids"
+        raise SettingsError(f"respond_{name} must be a list of {wanted}, or text with commas between them, not {given!r}; quote what is a number")
+    return tuple(item.lower() for item in ids)

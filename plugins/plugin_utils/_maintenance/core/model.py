@@ -1,0 +1,294 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the plan knows: hosts, what each was seen to say, and the records on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, PHASES
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Target
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+
+Form = tuple[Any, ...]
+
+__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Form", "Host", "Identity", "Look", "Method", "Record", "Word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One version of an event, as a document or a record has it."""
+
+    key: str
+    values: Mapping[str, Any]
+    resources: tuple[str, ...]
+    not_before: float | None
+    names: frozenset[str] = field(init=False, repr=False, compare=False)
+    """The resources in lower case, as names compare."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", frozenset(name.strip().lower() for name in self.resources))
+
+    @property
+    def event_id(self) -> str:
+        """The id as Azure wrote it."""
+        return str(self.values["event_id"])
+
+    @property
+    def event_type(self) -> str:
+        """Freeze, Reboot, ... or whatever Azure says."""
+        return str(self.values.get("event_type") or "unknown type")
+
+    @property
+    def started(self) -> bool:
+        """Anything but Scheduled is impact, unknown states too."""
+        return str(self.values.get("event_status") or "").lower() != "scheduled"
+
+    def for_record(self) -> dict[str, Any]:
+        """What a record keeps of it."""
+        return {key: self.values.get(key) for key in EVENT_KEYS}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A drain method as a record has it."""
+
+    identifier: str
+    method: str
+    state: str
+    error: str | None
+    boot_id: str | None
+    before: Any
+    outside: bool = False
+    """Whether it changes something outside the VM."""
+
+
+VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What a person said about an event, or about one VM of it. Times are by the clock of the machine where it was said."""
+
+    action: str
+    who: str
+    why: str | None
+    at: float
+    until: float | None
+    vm: str | None
+
+    def holds(self, now: float) -> bool:
+        """Whether its time is not over."""
+        return self.until is None or now < self.until
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it stands for what could not be read."""
+        return self.at == float("inf")
+
+    @property
+    def words(self) -> str:
+        """For people. The same as long as it holds, because records keep it as a reason."""
+        until = "" if self.until is None else f" until {_minute(self.until)}"
+        about = f"{self.vm} was " if self.vm else ""
+        return f"{about}{VERBS[self.action]} by {self.who}{until}" + (f": {self.why}" if self.why else "")
+
+
+def _minute(seconds: float) -> str:
+    return "further notice" if seconds == float("inf") else timestamps.as_datetime(seconds).strftime("%Y-%m-%d %H:%M UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one VM keeps about one event. Times are by that VM's clock."""
+
+    event: Event
+    revision: int | None
+    phase: str
+    reason: str | None
+    history: tuple[tuple[str, float], ...]
+    boot_id: str | None
+    rule: Mapping[str, Any]
+    deadline: float | None
+    verified_at: float | None
+    approving_at: float | None
+    """When somebody was about to approve it: from then on it may begin any moment."""
+    approved_at: float | None
+    started_at: float | None
+    missing_since: float | None
+    told: tuple[str, ...]
+    outcome: str | None
+    methods: tuple[Method, ...]
+    said: tuple[Word, ...] = ()
+    """What people said about the event; see overrides.py for which of it counts."""
+
+    @property
+    def only_carries(self) -> bool:
+        """Whether it is there for what a person said about others, and nothing was ever done here."""
+        return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
+
+    @property
+    def needs_undo(self) -> bool:
+        """Whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
+        return any(method.state != "undone" for method in self.methods)
+
+    @property
+    def all_drained(self) -> bool:
+        """Whether every method says drained; no method at all is no drain."""
+        return bool(self.methods) and all(method.state == "drained" for method in self.methods)
+
+    def last(self, *phases: str) -> float | None:
+        """When it last entered one of these phases."""
+        return next((at for phase, at in reversed(self.history) if phase in phases), None)
+
+    def since(self, phase: str) -> tuple[tuple[str, float], ...]:
+        """What followed the last time it entered a phase; everything if it never did."""
+        for place in range(len(self.history) - 1, -1, -1):
+            if self.history[place][0] == phase:
+                return self.history[place + 1 :]
+        return self.history
+
+    @property
+    def ended_the_vm(self) -> bool:
+        """Whether the VM was deleted by now, as far as one can know: nobody waits for it to come back."""
+        ends = self.event.event_type in ("Preempt", "Terminate")
+        return ends and (self.event.started or self.started_at is not None or self.approved_at is not None)
+
+    @property
+    def order(self) -> int:
+        """Its place among the drains of its VM. What was drained later found the state that this drain left."""
+        found = plain_values.whole(self.rule.get("order"))
+        return found if found is not None and found >= 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a VM is, in lower case; nothing where not known."""
+
+    name: str | None = None
+    group: str | None = None
+    subscription: str | None = None
+    vm_id: str | None = None
+    scale_set: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run that is at work on a VM for an event. The time limit is by that VM's clock."""
+
+    name: str
+    run: str
+    digest: str
+    event_id: str | None
+    kind: str
+    who: str | None
+    groups: Mapping[str, str]
+    limit: float | None
+    expired: bool
+
+    @property
+    def words(self) -> str:
+        """Who it is, for people."""
+        return f"run {self.run}" + (f" of {self.who}" if self.who else "")
+
+    @property
+    def purpose(self) -> str | None:
+        """What it is at, for people: the event, or the upgrade by its name."""
+        if self.kind == "upgrade" and self.event_id:
+            return f"upgrade {self.event_id.removeprefix(UPGRADE)!r}"
+        return self.event_id
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A copy of another VM's record."""
+
+    vm: str
+    """The other VM's name in the inventory."""
+    vm_id: str | None
+    record: Record
+    keeper_vm_id: str | None = None
+    """Which VM wrote it down; another one that has the file was made from its disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One good look at a VM."""
+
+    vm_name: str | None
+    incarnation: int | None
+    listed: Mapping[str, Mapping[str, Any]]
+    forms: Mapping[str, Form]
+    """For each event that it lists what tells this version from others."""
+    identity: Identity
+    spot: bool
+    boot_id: str | None
+    booted_at: float | None
+    now: float
+    enabled_at: float | None
+    enabled_recently: bool
+    in_service: bool | None
+    in_service_why: str | None
+    records: Mapping[str, Record]
+    problems: tuple[str, ...]
+    claims: tuple[Claim, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """The instance metadata as it was read."""
+    mirrors: tuple[Mirror, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
+    moved_at: float | None = None
+    """When the phase of any record changed last."""
+    tombstones: frozenset[str] = frozenset()
+    """Events (lower case) whose records are over and removed: a copy of one is none any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An inventory host and what was seen of it."""
+
+    name: str
+    place: int
+    state: str
+    error: str | None
+    look: Look | None
+    methods: tuple[str, ...]
+    identity: Identity
+    reached_before: bool = False
+    last_look: Look | None = None
+    could_not_approve: tuple[str, ...] = field(default=())
+    approved: tuple[str, ...] = ()
+    """Events (lower case) that this run has asked this VM to approve, and that it has."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """What the inventory says about it (respond_labels), for the keep of capacity groups."""
+    outside: bool = False
+    """Whether its drain methods change something outside it."""
+    targets: tuple[Target, ...] = ()
+    """Where its variables let its drain methods act outside it."""
+    restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Records that it has lost, by event, as they are to be written back (replicas.py)."""
+    listed_before: Mapping[str, Form] | None = None
+    """What its document listed in the look before this one, in the same run; None where there was no such look."""
+    acknowledged: tuple[str, ...] = ()
+    """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was really looked at."""
+        return self.look is not None
+
+    def is_settled(self, key: str) -> bool:
+        """Whether two looks in a row, in this run, found the same about an event: then its document was not only caught in between."""
+        if self.look is None or self.listed_before is None:
+            return False
+        now = self.look.forms.get(key)
+        return now == self.listed_before.get(key)
+
+    @property
+    def unread(self) -> bool:
+        """Managed, but not seen in this look."""
+        return self.look is None and self.state not in ("excluded", "retired")

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values from templates, made plain.
+
+Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything
+that enters the plan goes through here, so the rest of the code sees plain Python only, and nothing that a VM or an
+inventory says can crash it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+
+LARGEST = 10**limits.DIGITS
+# A float written out in full has up to 330 characters; longer ones are only sent to keep somebody busy.
+LONGEST_NUMBER = 400
+TOO_LARGE = f"(a number of more than {limits.DIGITS} digits)"
+TOO_DEEP = f"(nested deeper than {limits.DEPTH} levels)"
+
+TRUE_WORDS = frozenset(("true", "yes", "on", "1"))
+FALSE_WORDS = frozenset(("false", "no", "off", "0", ""))
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """A copy made of dict, list, str, int, float, bool and None only. What is nested too deep, or too large a number, becomes text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value) if _fits(value) else TOO_LARGE
+    if isinstance(value, float):
+        return float(value)
+    if depth >= limits.DEPTH:
+        return TOO_DEEP
+    if isinstance(value, Mapping):
+        return {text(key) or "": plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray)):
+        return [plain(item, depth + 1) for item in value]
+    return str(value)
+
+
+def _fits(value: int) -> bool:
+    """Whether a whole number has no more digits than any that means something. Python refuses to write down very long ones."""
+    return -LARGEST <= value <= LARGEST
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    # dict first: asking an abstract class is ten times slower, and a fleet's observations ask half a million times.
+    return value if isinstance(value, dict) or isinstance(value, Mapping) else {}  # noqa: SIM101
+
+
+def items(value: Any) -> Sequence[Any]:
+    """The value if it is a list, else an empty one."""
+    if isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))):
+        return value
+    return ()
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list; what is not text is left out."""
+    return [str.__str__(item) for item in items(value) if isinstance(item, str)]
+
+
+def text(value: Any) -> str | None:
+    """Plain text, or nothing for nothing and for the empty text."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return str.__str__(value) or None
+    if isinstance(value, (bool, float)):
+        return str(value)
+    if isinstance(value, int):
+        return str(value) if _fits(value) else TOO_LARGE
+    return None
+
+
+def number(value: Any) -> float | None:
+    """A finite number; text that is a number counts (core 2.18)."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:
+        return None
+    if isinstance(value, (int, float, str)):
+        try:
+            result = float(value)
+        except (ValueError, OverflowError):
+            return None
+        return result if math.isfinite(result) else None
+    return None
+
+
+def whole(value: Any) -> int | None:
+    """A whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value) if _fits(value) else None
+    result = number(value)
+    return None if result is None or not -LARGEST <= result <= LARGEST else int(result)
+
+
+def flag(value: Any) -> bool | None:
+    """True, false or unknown; the words that YAML and Jinja leave as text count."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) or (isinstance(value, int) and value in (0, 1)):
+        word = str(value).strip().lower()
+        if word in TRUE_WORDS:
+            return True
+        if word in FALSE_WORDS and word:
+            return False
+    return None

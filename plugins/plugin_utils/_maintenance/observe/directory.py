@@ -1,0 +1,100 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is who: from the names in an event's Resources to inventory hosts, by identity."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Identity
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The VMs that an event names."""
+
+    hosts: tuple[Host, ...]
+    unmanaged: tuple[str, ...]
+    unsure: tuple[str, ...]
+    """Names that may be those of VMs which were not read."""
+
+
+def _may_be_same(one: Identity, scope: Identity) -> bool:
+    """Same resource group and subscription, as far as both are known."""
+    groups = one.group is None or scope.group is None or one.group == scope.group
+    return groups and (one.subscription is None or scope.subscription is None or one.subscription == scope.subscription)
+
+
+class Directory:
+    """Finds hosts by the names that Azure uses."""
+
+    def __init__(self, hosts: Iterable[Host]) -> None:
+        self._by_name: dict[str, list[Host]] = defaultdict(list)
+        self._by_inventory_name: dict[str, list[Host]] = defaultdict(list)
+        self.nameless: list[Host] = []
+        self._places: dict[str, int] = {}
+        for host in hosts:
+            self._places[host.name] = len(self._places)
+            if host.state == "excluded":
+                continue
+            if host.identity.name:
+                self._by_name[host.identity.name].append(host)
+            else:
+                # Nobody waits for a retired VM, so what it may be called keeps nobody waiting.
+                if host.state != "retired":
+                    self.nameless.append(host)
+                self._by_inventory_name[host.name.lower()].append(host)
+        self.contested = _contested(self._by_name)
+        """By inventory host: with whom its identity is confused. Anybody can claim any name, and one of them is not who it says."""
+
+    def in_order(self, hosts: Iterable[Host]) -> list[Host]:
+        """In the order of the inventory, which no VM chooses."""
+        return sorted(hosts, key=lambda host: self._places[host.name])
+
+    def find(self, name: str, scopes: Iterable[Identity]) -> list[Host]:
+        """The hosts with this name in the group that the event was delivered to. More than one is a confusion (contested)."""
+        wanted = name.strip().lower()
+        found = self._by_name.get(wanted)
+        if found:
+            found = [host for host in found if any(_may_be_same(host.identity, one) for one in scopes)]
+        # A VM that was not read has no identity; its name in the inventory is the best guess, and only holds things up.
+        return found or self._by_inventory_name.get(wanted, [])
+
+    def resolve(self, names: Iterable[str], scopes: Iterable[Identity]) -> Named:
+        """All names of an event. While the identity of a managed VM is unknown, no name counts as unmanaged."""
+        hosts: dict[str, Host] = {}
+        left = []
+        scopes = list(scopes)
+        for name in names:
+            found = self.find(name, scopes)
+            if not found:
+                left.append(name)
+            for host in found:
+                hosts.setdefault(host.name, host)
+        if left and any(host.name not in hosts for host in self.nameless):
+            return Named(tuple(hosts.values()), (), tuple(left))
+        return Named(tuple(hosts.values()), tuple(left), ())
+
+
+def _contested(by_name: Mapping[str, list[Host]]) -> dict[str, str]:
+    """One name with two ids, or one id with two names: who is confused with whom. Without ids a name twice is a confusion, too."""
+    found: dict[str, str] = {}
+    by_id: dict[str, list[Host]] = defaultdict(list)
+    for name, same in by_name.items():
+        for host in same:
+            if host.identity.vm_id:
+                by_id[host.identity.vm_id].append(host)
+        for host in same if len(same) > 1 else ():
+            others = [other.name for other in same if other is not host and _may_be_same(host.identity, other.identity)]
+            if others:
+                found[host.name] = f"{host.name} and {', '.join(others[:SHOWN])} both say that they are VM {name}"
+    for vm_id, same in by_id.items():
+        for host in same if len(same) > 1 else ():
+            others = [other.name for other in same if other is not host]
+            found.setdefault(host.name, f"{host.name} and {', '.join(others[:SHOWN])} both say that their vmId is {vm_id}")
+    return found

@@ -1,0 +1,333 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From observations, which may hold anything, to the model. What cannot be read is a failed look, never an empty one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
+    PHASES,
+    Claim,
+    Event,
+    Form,
+    Host,
+    Identity,
+    Look,
+    Method,
+    Mirror,
+    Record,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
+
+# How many problems of one VM are shown: all of a kind are said by the first few.
+PROBLEMS = 20
+# Characters of an id in a sentence, and of a sentence that an answer brings: each is repeated for each event of its VM.
+SHOWN, LONGEST = 100, 2000
+
+
+class ObservationError(ValueError):
+    """The observations as a whole cannot be read."""
+
+
+def read_observations(value: Any, now: float) -> list[Host]:
+    """All hosts, each once, in the order given."""
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise ObservationError(f"observations must be a list, not {type(value).__name__}")
+    hosts: dict[str, Host] = {}
+    for place, item in enumerate(plain_values.items(value)):
+        given = plain_values.mapping(item)
+        name = plain_values.text(given.get("host"))
+        if name is None:
+            raise ObservationError(f"observation {place + 1} names no host")
+        if name not in hosts:
+            hosts[name] = _host(name, place, given, now)
+    return list(hosts.values())
+
+
+def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
+    state = plain_values.text(given.get("state")) or "failed"
+    error = plain_values.text(given.get("error"))
+    look: Look | None = None
+    if state == "ok":
+        look, problem = read_look(given.get("look"), now)
+        contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
+        if look is None or contradiction is not None:
+            look, state, error = None, "failed", problem or contradiction
+    elif state not in ("unreachable", "failed", "excluded", "resting"):
+        state, error = "failed", f"unknown state {state!r} of the observation"
+    last_look = None if look or state == "excluded" else read_look(given.get("last_look"), now)[0]
+    known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
+    seen = look or last_look
+    if known.name is None and seen is not None:
+        known = replace(seen.identity, vm_id=seen.identity.vm_id or known.vm_id)
+    return Host(
+        name=name,
+        place=place,
+        state=state,
+        error=error,
+        look=look,
+        methods=tuple(plain_values.texts(given.get("methods"))),
+        identity=known,
+        reached_before=bool(plain_values.flag(given.get("reached_before"))),
+        last_look=last_look,
+        outside=bool(plain_values.flag(given.get("outside"))),
+        targets=read_targets(given.get("targets")),
+        could_not_approve=tuple(item.lower() for item in plain_values.texts(given.get("could_not_approve"))),
+        approved=tuple(item.strip().lower() for item in plain_values.texts(given.get("approved"))),
+        labels=plain_values.plain(plain_values.mapping(given.get("labels"))),
+        listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
+        acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
+    )
+
+
+def _forms(events: Any) -> dict[str, Form]:
+    """The versions that an earlier look listed, to be compared with those of this one."""
+    found = {}
+    for event in plain_values.items(events)[: limits.EVENTS]:
+        event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
+        if event_id is not None:
+            found[event_id.strip().lower()] = form(plain_values.plain(event))
+    return found
+
+
+def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
+    """A look, or why it is none."""
+    if not isinstance(value, Mapping):
+        return None, "it was not looked at"
+    events = value.get("events")
+    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
+        return None, "the look has no list of events"
+    passed = _limits_passed(value)
+    if passed is not None:
+        return None, passed
+    listed: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        event_id = plain_values.mapping(event).get("event_id")
+        if not isinstance(event_id, str) or not event_id.strip():
+            return None, "the look lists an event without an id"
+        key = str.__str__(event_id).strip().lower()
+        if len(key) > limits.TEXT:
+            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
+        if key.startswith(UPGRADE):
+            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+        listed[key] = plain_values.plain(event)
+    name = plain_values.text(value.get("vm_name"))
+    identity = _identity(value.get("identity"), name)
+    if plain_values.flag(value.get("records_readable")) is False:
+        # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
+        return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
+    records, problems = _records(value.get("records"), identity)
+    problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
+    if len(plain_values.items(value.get("mirrors"))) > limits.COPIES:
+        problems.append(f"it has {len(plain_values.items(value.get('mirrors')))} copies of other VMs' records; only the first {limits.COPIES} are read")
+    vm_now = timestamps.parse(value.get("now"))
+    uptime = plain_values.number(value.get("uptime_seconds"))
+    if vm_now is None:
+        return None, "the look does not say the VM's time"
+    return (
+        Look(
+            vm_name=name,
+            incarnation=plain_values.whole(value.get("document_incarnation")),
+            listed=listed,
+            forms={key: form(event) for key, event in listed.items()},
+            identity=identity,
+            spot=str(plain_values.mapping(value.get("identity")).get("priority") or "").lower() in ("spot", "low"),
+            boot_id=plain_values.text(value.get("boot_id")),
+            booted_at=None if uptime is None else vm_now - uptime,
+            now=vm_now,
+            enabled_at=timestamps.parse(value.get("enabled_at")),
+            enabled_recently=bool(plain_values.flag(value.get("enabled_recently"))),
+            in_service=plain_values.flag(value.get("in_service")),
+            in_service_why=plain_values.text(value.get("in_service_why")),
+            records=records,
+            moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
+            problems=tuple(problems),
+            about=plain_values.mapping(value.get("identity")),
+            mirrors=tuple(_mirrors(value.get("mirrors"))),
+            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _claim(item))),
+            marks=_marks(value.get("upgrades")),
+            tombstones=_tombstones(value.get("tombstones"), identity),
+        ),
+        None,
+    )
+
+
+LIMITS = (
+    ("events", limits.EVENTS, "events"),
+    ("records", limits.RECORDS, "records"),
+    ("claims", limits.LEASES, "leases"),
+    ("upgrades", limits.MARKS, "marks of upgrades"),
+)
+
+
+def _limits_passed(look: Mapping[str, Any]) -> str | None:
+    """Why there is more in the look than any VM has. Only a part of it would be read, and nobody knows what the rest says."""
+    for key, limit, words in LIMITS:
+        count = len(plain_values.items(look.get(key)))
+        if count > limit:
+            return f"it has {count} {words}, and no VM has more than {limit}; look at the VM and its records"
+    return None
+
+
+def form(event: Mapping[str, Any]) -> Form:
+    """What tells versions of an event apart: everything, because a policy may look at everything."""
+    return (repr(event),)
+
+
+def _marks(value: Any) -> dict[str, str]:
+    """A mark in an unknown state is one that was begun: what was done is only what says so."""
+    found = {}
+    for item in plain_values.items(value):
+        given = plain_values.mapping(item)
+        name = plain_values.text(given.get("name"))
+        if name is not None:
+            state = plain_values.text(given.get("state"))
+            found[name] = state if state in ("upgraded", "left", "done") else "begun"
+    return found
+
+
+def _identity(value: Any, name: str | None) -> Identity:
+    given = plain_values.mapping(value)
+
+    def lower(key: str) -> str | None:
+        found = plain_values.text(given.get(key))
+        return found.strip().lower() if found else None
+
+    own = (name or "").strip().lower() or lower("name")
+    return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
+
+
+def read_event(value: Any) -> Event | None:
+    """An event of a document or a record."""
+    given = plain_values.mapping(value)
+    event_id = plain_values.text(given.get("event_id"))
+    if event_id is None:
+        return None
+    # The event as received stays in, for policies that look at fields which this collection does not know.
+    values = plain_values.plain(given)
+    values["event_id"] = event_id
+    values["resources"] = plain_values.texts(given.get("resources"))
+    values["duration_in_seconds"] = plain_values.whole(given.get("duration_in_seconds"))
+    for key in ("event_type", "event_status", "event_source", "not_before", "description", "resource_type"):
+        values[key] = plain_values.text(given.get(key))
+    return Event(event_id.strip().lower(), values, tuple(values["resources"]), timestamps.parse(values["not_before"]))
+
+
+def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[str]]:
+    records: dict[str, Record] = {}
+    problems = []
+    for item in plain_values.items(value):
+        record = read_record(item)
+        if record is None:
+            problems.append("a record without an event, or in an unknown phase, was left alone")
+            continue
+        owner = plain_values.text(plain_values.mapping(item).get("vm_id"))
+        if owner and identity.vm_id and owner.lower() != identity.vm_id:
+            problems.append(f"the record of event {record.event.event_id[:SHOWN]} belongs to VM {owner}; it was left alone")
+            continue
+        records[record.event.key] = record
+    return records, problems
+
+
+def _mirrors(value: Any) -> list[Mirror]:
+    found = []
+    for item in plain_values.items(value)[: limits.COPIES]:
+        given = plain_values.mapping(item)
+        vm, record = plain_values.text(given.get("vm")), read_record(given.get("record"))
+        if vm is not None and record is not None:
+            vm_id = plain_values.text(given.get("vm_id"))
+            keeper = plain_values.text(given.get("keeper_vm_id"))
+            found.append(Mirror(vm, vm_id.lower() if vm_id else None, record, keeper.lower() if keeper else None))
+    return found
+
+
+def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
+    """Events that are over for this VM; one of another VM came with an image."""
+    found = set()
+    for item in plain_values.items(value):
+        given = plain_values.mapping(item)
+        event_id, owner = plain_values.text(given.get("event_id")), plain_values.text(given.get("vm_id"))
+        if event_id is not None and (owner is None or identity.vm_id is None or owner.lower() == identity.vm_id):
+            found.add(event_id.strip().lower())
+    return frozenset(found)
+
+
+def read_record(value: Any) -> Record | None:
+    """A record; nothing for what is none."""
+    given = plain_values.mapping(value)
+    event = read_event(given.get("event"))
+    phase = plain_values.text(given.get("phase"))
+    if event is None or phase not in PHASES:
+        return None
+
+    def time(key: str) -> float | None:
+        return timestamps.parse(given.get(key))
+
+    return Record(
+        event=event,
+        revision=plain_values.whole(given.get("revision")),
+        phase=phase,
+        reason=plain_values.text(given.get("reason")),
+        history=_history(given.get("history")),
+        boot_id=plain_values.text(given.get("boot_id")),
+        rule=plain_values.plain(plain_values.mapping(given.get("rule"))),
+        deadline=time("deadline"),
+        verified_at=time("verified_at"),
+        approving_at=time("approving_at"),
+        approved_at=time("approved_at"),
+        started_at=time("started_at"),
+        missing_since=time("missing_since"),
+        told=tuple(plain_values.texts(given.get("told"))),
+        outcome=plain_values.text(given.get("outcome")),
+        methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
+        said=overrides.read_words(given.get("decision")),
+    )
+
+
+def _claim(value: Any) -> Claim | None:
+    given = plain_values.mapping(value)
+    name, run = plain_values.text(given.get("name")), plain_values.text(given.get("run"))
+    if name is None or run is None:
+        return None
+    return Claim(
+        name=name,
+        run=run,
+        digest=plain_values.text(given.get("digest")) or "",
+        event_id=plain_values.text(given.get("event_id")),
+        kind=plain_values.text(given.get("kind")) or "events",
+        who=plain_values.text(given.get("who")),
+        groups={str(key): str(found) for key, found in plain_values.mapping(given.get("groups")).items()},
+        limit=timestamps.parse(given.get("limit")),
+        expired=plain_values.flag(given.get("expired")) is True,
+    )
+
+
+def _history(value: Any) -> tuple[tuple[str, float], ...]:
+    entries = []
+    for item in plain_values.items(value):
+        phase, at = plain_values.text(plain_values.mapping(item).get("phase")), timestamps.parse(plain_values.mapping(item).get("at"))
+        if phase in PHASES and phase is not None and at is not None:
+            entries.append((phase, at))
+    return tuple(entries)
+
+
+def _method(value: Any) -> Method:
+    given = plain_values.mapping(value)
+    return Method(
+        identifier=plain_values.text(given.get("id")) or "?",
+        method=plain_values.text(given.get("method")) or "?",
+        state=plain_values.text(given.get("state")) or "found",
+        error=plain_values.text(given.get("error")),
+        boot_id=plain_values.text(given.get("boot_id")),
+        before=plain_values.plain(given.get("before")),
+        outside=bool(plain_values.flag(given.get("outside"))),
+    )

@@ -1,0 +1,107 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Which event a person means: by its whole id, by the beginning of it, or by a hash of it.
+
+Ids are written by Azure, or by a VM that lies. So what people type is of letters, digits and hyphens only, and what could mean two events is an
+error: nobody can add an event that is taken instead of the one that was meant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os.path
+import re
+from collections.abc import Iterable, Mapping
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+
+SHORTEST = 4
+SHORTEST_HASH = 8
+SHOWN = 20
+HASH = "sha256:"
+SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
+# Ids of this form are all of one length, so none is the beginning of another: whoever types a whole one means it.
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+NUMBER = re.compile(r"#?[0-9]{1,3}")
+
+
+class SelectionError(ValueError):
+    """What was typed means no event, or more than one; the message lists which there are."""
+
+
+def handles(event_ids: Iterable[str]) -> dict[str, str]:
+    """Return for each id, in the form of ``key``, the shortest text that means this event and no other of them."""
+    keys = {key(one): one for one in event_ids}
+    ordered, found = sorted(keys), {}
+    hashes = sorted((_hash(one), one) for one in ordered)
+    for place, one in enumerate(ordered):
+        if SAFE.fullmatch(one) and SAFE.fullmatch(keys[one].strip()) and not NUMBER.fullmatch(one):
+            length = max(SHORTEST, _shared(ordered, place) + 1)
+            if length <= len(one) or UUID.fullmatch(one) or not _begins_another(ordered, place):
+                found[one] = one[:length]
+    digests = [digest for digest, _one in hashes]
+    for place, (digest, one) in enumerate(hashes):
+        found.setdefault(one, HASH + digest[: max(SHORTEST_HASH, _shared(digests, place) + 1)])
+    return found
+
+
+def key(event_id: str) -> str:
+    """Return the id as ids are compared: in lower case, without white space around it."""
+    return event_id.strip().lower()
+
+
+def select(given: str, events: Mapping[str, str]) -> str | None:
+    """Return the key of the event that is meant, or None where it is none of them. ``events`` has a few words about each, by its key.
+
+    Raises SelectionError for what means more than one, and for a number: the next run may number the events otherwise.
+    """
+    wanted = key(given)
+    if NUMBER.fullmatch(wanted):
+        raise SelectionError(f"{wanted} is a number in a list that changes; type what status shows after the number{_known(events)}")
+    if wanted.startswith(HASH):
+        digest = wanted.removeprefix(HASH)
+        found = [one for one in events if _hash(one).startswith(digest)] if len(digest) >= SHORTEST_HASH else []
+    elif wanted in events and (UUID.fullmatch(wanted) or len(wanted) < SHORTEST):
+        found = [wanted]
+    elif SAFE.fullmatch(wanted) and len(wanted) >= SHORTEST:
+        found = [one for one in events if one.startswith(wanted)]
+    else:
+        found = [wanted] if wanted in events else []
+    if len(found) > 1:
+        raise SelectionError(f"{_typed(given)} may be any of {len(found)} events; type more of it{_known(events, found)}")
+    return found[0] if found else None
+
+
+def unknown(given: str, events: Mapping[str, str]) -> str:
+    """Return the words for what is none of the events."""
+    short = f"; the beginning of an id needs {SHORTEST} characters" if len(given.strip()) < SHORTEST else ""
+    return f"no VM lists event {_typed(given)} or has a record of it{_known(events)}{short}"
+
+
+def _known(events: Mapping[str, str], only: Iterable[str] | None = None) -> str:
+    short = handles(events)
+    chosen = list(events if only is None else only)
+    shown = [f"{printable(events[one], 300)}, type {short[one]}" for one in chosen[:SHOWN]]
+    more = f" and {len(chosen) - SHOWN} more" if len(chosen) > SHOWN else ""
+    return f"; known are: {'; '.join(shown) or 'none'}{more}"
+
+
+def _typed(given: str) -> str:
+    return printable(given, LONGEST_NAME)
+
+
+def _hash(one: str) -> str:
+    return hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _shared(ordered: list[str], place: int) -> int:
+    """How many letters it has in common with the one before or the one after it."""
+    beside = [ordered[other] for other in (place - 1, place + 1) if 0 <= other < len(ordered)]
+    return max((len(os.path.commonprefix([ordered[place], other])) for other in beside), default=0)
+
+
+def _begins_another(ordered: list[str], place: int) -> bool:
+    return place + 1 < len(ordered) and ordered[place + 1].startswith(ordered[place])

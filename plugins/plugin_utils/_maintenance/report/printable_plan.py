@@ -1,0 +1,70 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The sentences of a plan, made printable in one place. What is sent or written stays as it came: ids, events and changes are data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
+
+NAMES = frozenset(("event_id", "event_type", "event_status", "event_source", "host", "method", "state", "run", "who", "name"))
+# Longer numbers than these are no times or counts, and Python refuses to write the longest.
+LARGEST = 10**30
+
+
+def screened(found: dict[str, Any]) -> dict[str, Any]:
+    """The plan, or the gate's answer, with sentences that can be printed as they are. It is changed in place: both were just made."""
+    for entry in found.get("events", ()):
+        _say(entry, "reason", "next")
+        entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
+        _say(entry["decision"] or {}, "words", "why")
+        for part in entry["parts"]:
+            _say(part, "reason")
+            for change in part["changed"]:
+                _say(change, "error")
+    for step in found.get("steps", ()):
+        _say(step, "reason")
+    for item in (*found.get("failed", ()), *found.get("obstacles", ())):
+        _say(item, "reason", "words")
+    for about in found.get("hosts", {}).values():
+        _say(about, "error")
+    for group in found.get("capacity", ()):
+        _say(group, "held")
+        _say(group["out"], *group["out"])
+    for lines in (found.get("why"), found.get("summary", {}).get("problems"), found.get("summary", {}).get("retired")):
+        if isinstance(lines, list):
+            lines[:] = [sentence(line) for line in lines]
+    _say(found.get("wait", {}), "why")
+    _say(found, "why", "never")
+    return found
+
+
+def _say(where: dict[str, Any], *keys: str) -> None:
+    for key in keys:
+        if where.get(key):
+            where[key] = sentence(where[key])
+
+
+def sentence(value: Any) -> Any:
+    """Return a reason that can be printed; one of nothing but white space is still a reason. What is no text is handed on."""
+    return (printable(value) or "no reason given") if isinstance(value, str) else value
+
+
+def shown(value: Any, key: str = "") -> Any:
+    """A plain copy for people: every text in it, keys as well, can be printed as it is."""
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if isinstance(value, str):
+        return printable(value, LONGEST_NAME if key in NAMES else LONGEST_TEXT)
+    if isinstance(value, int):
+        return int(value) if -LARGEST < value < LARGEST else printable(value, LONGEST_NAME)
+    if isinstance(value, Mapping):
+        return {printable(name, LONGEST_NAME): shown(item, str(name)) for name, item in value.items()}
+    if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray)):
+        return [shown(item, key) for item in value]
+    return printable(value)

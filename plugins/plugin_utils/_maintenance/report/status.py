@@ -1,0 +1,199 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan as people read it. Idle hosts add no lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.messages import duration
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
+
+FORMATS = ("text", "json")
+SHOWN_HOSTS = 6
+SHOWN = ("events", "summary", "capacity", "claims", "failed")
+DATA = ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "done")
+
+
+class StatusError(ValueError):
+    """What was asked for cannot be shown."""
+
+
+def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False) -> Any:
+    """Lines of text, or plain data with C(form=json); one event explained with C(event_id), its whole id with C(exact)."""
+    if form not in FORMATS:
+        raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
+    if not isinstance(plan, Mapping) or "events" not in plan:
+        raise StatusError("what is shown must be the result of maintenance.azure.plan")
+    numbered = _numbered(plan["events"])
+    if event_id:
+        chosen = _chosen(event_id, numbered, exact)
+        steps = shown([step for step in plan["steps"] if event_choice.key(str(step.get("event_id") or "")) == chosen])
+        events = shown([event for event in numbered if event_choice.key(event["event_id"]) == chosen])
+        if form == "json":
+            return {"events": events, "steps": steps}
+        if not events:
+            return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
+        return [printable_line(line) for line in explain(events[0], steps)]
+    found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
+    if form == "json":
+        return found
+    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + claim_lines(found["claims"])
+    # Every text in them is printable by itself; an event that names thousands of VMs is still one line.
+    return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
+
+
+def _numbered(events: Any) -> list[dict[str, Any]]:
+    """The events with their numbers in this list, and what to type for each of them."""
+    short = event_choice.handles(event["event_id"] for event in events)
+    numbered = enumerate(plain_values.plain(events), start=1)
+    return [{"number": number, "select": short[event_choice.key(event["event_id"])], **event} for number, event in numbered]
+
+
+def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
+    if exact:
+        return event_choice.key(event_id)
+    known = {
+        event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'nobody'})"
+        for event in events
+    }
+    try:
+        found = event_choice.select(event_id, known)
+    except event_choice.SelectionError as error:
+        raise StatusError(str(error)) from error
+    if found is None:
+        raise StatusError(event_choice.unknown(event_id, known))
+    return found
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """Its number, what to type for it, type, by whom, VMs, when, phase, what happens next or why it is held."""
+    source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
+    others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
+    names = _names([*event["hosts"], *others] or event["resources"])
+    start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
+    words = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    if event["outcome"]:
+        words += f" ({event['outcome']})"
+    if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
+        words += f": {event['reason']}"
+    elif event["reason"] and event["reason"] != event["next"]:
+        words += f", {event['reason']}"
+    return f"{(words + _said(event, words)).rstrip('.')}. Next: {event['next']}."
+
+
+def _said(event: Mapping[str, Any], words: str) -> str:
+    """What a person said, unless it is the reason that stands there already."""
+    decision = event["decision"]
+    return f", {decision['words']}" if decision and decision["words"] not in words else ""
+
+
+def _when(event: Mapping[str, Any]) -> str:
+    if not event["listed"]:
+        return "not listed any more"
+    if str(event["event_status"]).lower() == "started":
+        return "started"
+    left = event["starts_in"]
+    if left is None:
+        return "no start time given"
+    return f"starts in {duration(left)}" if left > 0 else "starts now"
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - SHOWN_HOSTS
+    return ", ".join(names[:SHOWN_HOSTS]) + (f" and {more} more" if more > 0 else "")
+
+
+def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+    """How far the picture can be trusted."""
+    answered = summary["answered"]
+    asked = answered + len(summary["unreachable"]) + len(summary["failed"])
+    events = summary["events"]
+    lines = [f"{answered} of {asked} VMs answered; {events or 'no'} event{'' if events == 1 else 's'}."]
+    sentences = (
+        ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
+        ("failed", "Could not be read: {}. Nothing is concluded about them."),
+        ("excluded", "Left alone (respond_exclude): {}."),
+        ("retired", "Retired (respond_retired), so nobody waits for them: {}."),
+        ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
+        ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
+        ("lost", "Out of service without a record that says why: {}."),
+        ("clocks", "Clock differs from this machine's by more than a minute: {}."),
+    )
+    lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
+    return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
+
+
+def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
+    """Groups with somebody out: how many may be, who is, and why. And groups that take out nobody, as in a part of an inventory."""
+    held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
+    return held + [
+        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
+        f" {_names([f'{name} ({why})' for name, why in group['out'].items()])}."
+        for group in groups
+        if group["out"]
+    ]
+
+
+def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
+    """Which other runs are at work, and where."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for claim in claims:
+        if not claim["ours"]:
+            found.setdefault((claim["run"], claim["who"], claim["event_id"], claim["kind"], claim["expired"]), []).append(claim["host"])
+    lines = []
+    for (run, who, event_id, kind, expired), hosts in found.items():
+        what = "an upgrade" if kind == "upgrade" else f"event {event_id or 'not known'}"
+        late = "; its time limit has passed, so the next run takes over" if expired else ""
+        lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {_names(hosts)}{late}.")
+    return lines
+
+
+def _limit(group: Mapping[str, Any]) -> str:
+    limit = "" if group["max_unavailable"] is None else f", at most {group['max_unavailable']} may be"
+    return limit + (f", kept is {' and '.join(group['keep'])}" if group["keep"] else "")
+
+
+def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
+    """What makes a run red."""
+    return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
+
+
+def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[str]:
+    """One event: the rule, who is waited for, what was changed and would be undone."""
+    rule = event["rule"]
+    lines = [
+        event_line(event),
+        f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'nobody'}.",
+        f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
+    ]
+    if event["decision"]:
+        lines.append(f"A person decided: {event['decision']['words']}.")
+    if event["unknown"]:
+        lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
+    lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
+    for part in event["parts"]:
+        state = part["phase"] or "no record yet"
+        lines.append(f"{part['host']}: {state}, {'lists it' if part['listed'] else 'does not list it'}{_because(part)}.")
+        lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]]
+    taken = [f"{step['act']} on {step['host']} ({step['reason']})" for step in steps]
+    lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
+    return lines
+
+
+def _because(part: Mapping[str, Any]) -> str:
+    return f", {part['reason']}" if part["reason"] else ""
+
+
+def _found(item: Mapping[str, Any]) -> str:
+    verb = "was put back to" if item["state"] == "undone" else "would be put back to"
+    before = item["before"]
+    if not before:
+        return "nothing recorded to put back"
+    pairs = [f"{key} {value}" for key, value in before.items()] if isinstance(before, Mapping) else [str(before)]
+    return f"{verb}: {', '.join(pairs)}"

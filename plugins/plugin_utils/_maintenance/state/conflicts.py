@@ -1,0 +1,97 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documents that contradict each other about one event. Azure gives all its VMs the same one, so one of them is old, or one VM lies.
+
+Nobody can tell which. So a conflict holds the approval, and each VM drains by its own document. Documents are read one after
+the other: what differs is read once more before it is called a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What came of comparing the documents."""
+
+    words: str | None = None
+    """Why the approval is held."""
+    again: tuple[str, ...] = ()
+    """Hosts whose documents have to be read once more before it is called a conflict."""
+    remarks: tuple[str, ...] = ()
+    """What VMs say that the event does not name: it changes nothing."""
+
+
+def find(seen: Seen, participants: Mapping[str, Host], contradicted: Iterable[Host]) -> Conflict:
+    """Compare what the VMs of an event list; C(contradicted) are VMs that others name and whose own document does not."""
+    documents = {name: event for name, event in seen.documents.items() if name in participants}
+    versions = _versions(documents)
+    named = frozenset(name for event in documents.values() for name in event.names)
+    denying = [host for host in contradicted if _own_name(host) in named]
+    remarks = tuple(_strangers(seen, participants, versions))
+    if len(versions) < 2 and not denying:
+        return Conflict(remarks=remarks)
+    hosts = [participants[name] for name in documents] + [host for host in denying if host.name not in documents]
+    again = tuple(host.name for host in hosts if not host.is_settled(seen.key))
+    said = "; ".join([*(f"{_some(names)}: {_shown(event)}" for names, event in versions), *_denials(denying, seen)])
+    if again:
+        return Conflict(f"its VMs' documents differ and are read once more ({said})", again, remarks)
+    return Conflict(f"its VMs' documents contradict each other ({said}); it is not approved until they agree", (), remarks)
+
+
+def _own_name(host: Host) -> str:
+    return host.identity.name or host.name.lower()
+
+
+def _same(event: Event) -> Form:
+    """What has to be equal in all documents. The id compares without case, the order of names says nothing."""
+    values = event.values
+    times = (values.get("event_status"), values.get("not_before"))
+    return (*times, values.get("event_type"), values.get("event_source"), values.get("duration_in_seconds"), event.names)
+
+
+def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
+    """The different versions, each with the hosts that list it so."""
+    found: dict[Form, tuple[list[str], Event]] = {}
+    forms: dict[int, Form] = {}
+    for name, event in documents.items():
+        form = forms.get(id(event)) or forms.setdefault(id(event), _same(event))
+        found.setdefault(form, ([], event))[0].append(name)
+    return list(found.values())
+
+
+def _strangers(seen: Seen, participants: Mapping[str, Host], versions: list[tuple[list[str], Event]]) -> Iterable[str]:
+    """What VMs that the event does not name say otherwise than those that it does name."""
+    if not versions or len(seen.documents) == len(participants):
+        return
+    known = {_same(event) for _names, event in versions}
+    for names, event in _versions({name: event for name, event in seen.documents.items() if name not in participants}):
+        if _same(event) not in known:
+            yield f"{_some(names)} lists it otherwise than its VMs do ({_shown(event)}); that changes nothing"
+
+
+def _denials(denying: Iterable[Host], seen: Seen) -> Iterable[str]:
+    for host in denying:
+        yield f"{host.name}: {'listed, and it does not name itself' if host.name in seen.documents else 'not listed'}"
+
+
+def _shown(event: Event) -> str:
+    source = event.values.get("event_source")
+    words = [event.event_type, str(event.values.get("event_status")), f"NotBefore {event.values.get('not_before') or 'none'}"]
+    duration = event.values.get("duration_in_seconds")
+    words += [f"source {source}"] if source else []
+    words += [] if duration is None else [f"{duration} s"]
+    return f"{' '.join(words)} of {_some(event.resources)}"
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN} more" if len(every) > SHOWN else "")

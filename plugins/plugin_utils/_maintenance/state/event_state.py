@@ -1,0 +1,405 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A case: one event, the VMs it hits, and what is known about each. Facts only; what to do about them is decided elsewhere.
+
+Each VM goes by its own document (rule 9): that one says whether the event names it, when it begins and whether it has started.
+What others say about the same event can hold an approval, and never makes a VM drain. One exception: in the first minutes
+after Scheduled Events were enabled on a VM its empty list proves nothing, and then it may drain for what the others list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Record, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen, merge
+
+
+@dataclass(slots=True)
+class Part:
+    """One VM's part in one event."""
+
+    host: Host
+    record: Record | None
+    named: bool
+    """Whether the event names it. A VM with a record that is not named any more still has something to put back."""
+    absence: presence.Absence
+    contested: str | None
+    """With whom its identity is confused, in words (directory.py)."""
+    event: Event
+    """The event as this VM has it: in its own document, else in its record, else as others list it."""
+    rule: Decision
+    """What the policy says about that; the records keep it."""
+    decision: Decision
+    """The same, or what an override says instead."""
+    started: bool
+    """Whether its own document, or its own record, says that the event has started."""
+    left: float | None
+    """Seconds until NotBefore by its own document; None where there is no such time."""
+    presumed: bool = False
+    """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
+    word: Word | None = None
+    """The override that counts for this VM (overrides.py)."""
+    approved_elsewhere: bool = False
+    """Whether a record of any VM of the event says that it was approved."""
+    intent: str = "none"
+    """What this VM needs next: none, drain, verify, stay, undo, recover, finish (intents.py) or kept (undo_order.py)."""
+    reason: str | None = None
+    hold: str | None = None
+    """Why it is held, in words that do not change with time: they are written to the record."""
+    wait: float | None = None
+    """Seconds until a look is useful."""
+    asleep: bool = False
+    """Nothing will be done for it however long somebody waits."""
+    held_out: bool = False
+    """Whether another event keeps the VM out of service."""
+    failed: str | None = None
+    """Why it was mishandled."""
+    beyond_capacity: bool = False
+    """Whether it drains at its deadline although there is no room."""
+    may_act: bool = True
+    """Whether this run has claimed what it must have claimed for this VM's next act (leases.py)."""
+    intends: bool = False
+    """Whether it is to be noted now that the event is about to be approved."""
+
+    @property
+    def look_now(self) -> float:
+        """The VM's own time at the look."""
+        return self.host.look.now if self.host.look else 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was seen in this look."""
+        return self.host.ok
+
+    @property
+    def listed(self) -> bool:
+        """Whether its own document has the event."""
+        return self.absence.listed
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
+        return self.listed or self.presumed
+
+    @property
+    def phase(self) -> str | None:
+        """Its recorded phase."""
+        return self.record.phase if self.record else None
+
+    @property
+    def over(self) -> bool:
+        """Whether the event is gone for this VM: now, or concluded earlier and not listed again."""
+        return self.ok and (self.absence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
+        return self.phase == "recovered" and (self.over or self.host.state == "resting")
+
+    @property
+    def failed_live(self) -> bool:
+        """Whether its drain failed while the event goes on."""
+        return self.ok and not self.over and self.phase == "failed"
+
+    @property
+    def holds_changes(self) -> bool:
+        """Whether something on it is changed for this event."""
+        return self.record is not None and self.record.needs_undo
+
+    @property
+    def intended(self) -> bool:
+        """Whether its own record says that the event was about to be approved: the request may be on its way still."""
+        return self.record is not None and self.record.approving_at is not None and self.record.outcome is None
+
+    @property
+    def approved(self) -> bool:
+        """Whether the event was approved, as far as this VM is concerned.
+
+        Before an approval it is noted on every VM of the event. So another VM's word that it was approved counts only where the
+        note stands on this one.
+        """
+        if self.record is None:
+            return False
+        return self.record.approved_at is not None or (self.approved_elsewhere and self.record.approving_at is not None)
+
+    @property
+    def coming(self) -> bool:
+        """Whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
+        return self.started or self.approved or self.intended
+
+
+@dataclass(slots=True)
+class Case:
+    """One event and all that is known about it."""
+
+    seen: Seen
+    event: Event
+    """The event to speak of. What a VM does goes by its part's own."""
+    named: Named
+    decision: Decision
+    """The strictest of what holds for its VMs: what its approval goes by."""
+    parts: list[Part]
+    ours: bool
+    """Whether this run may act on it (only_events)."""
+    rule: Decision
+    """The strictest of what the policy says."""
+    word: Word | None = None
+    """What a person said about it, as far as it counts for the whole event (overrides.py)."""
+    remarks: tuple[str, ...] = ()
+    """What VMs say about it that does not count, and why, in words."""
+    conflict: str | None = None
+    """What its VMs' documents say differently, in words; it holds the approval."""
+    contradicted: tuple[str, ...] = ()
+    """Managed VMs that others say it names, and whose own document says otherwise."""
+    differing: tuple[str, ...] = ()
+    """Hosts to look at once more, because their documents differ and may only have been read at different moments."""
+    retired: tuple[str, ...] = ()
+    """VMs that it names and for which nobody waits any more."""
+    blockers: list[str] = field(default_factory=list)
+    """Why it cannot be approved whatever the drains do."""
+    hold: str | None = None
+    """The blocker that only a person can lift; it is written to the records."""
+    full: str | None = None
+    """Which capacity group has no room for it, and who is out (allocation.py)."""
+    approver: str | None = None
+    claimed: str | None = None
+    """Which other run is at work on its VMs (leases.py)."""
+    waits_for: str | None = None
+    """What its approval waits for, where nothing blocks it."""
+
+    @property
+    def key(self) -> str:
+        """The event's id in lower case."""
+        return self.event.key
+
+    @property
+    def listed(self) -> bool:
+        """Whether any VM's present document has it."""
+        return self.seen.listed
+
+    @property
+    def hit(self) -> list[Part]:
+        """The managed VMs that it names."""
+        return [part for part in self.parts if part.named]
+
+    @property
+    def divided(self) -> bool:
+        """Whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
+        return self.conflict is not None or any(part.contested for part in self.hit)
+
+    @property
+    def started(self) -> bool:
+        """Whether any VM that it names says that it has started: then there is nothing to approve any more."""
+        return any(part.started for part in self.hit) or (not self.parts and self.event.started)
+
+    @property
+    def approved_at(self) -> float | None:
+        """When any of us approved it."""
+        return max((part.record.approved_at for part in who_approves(self.parts) if part.record and part.record.approved_at is not None), default=None)
+
+    @property
+    def approved(self) -> bool:
+        """Whether anybody of us approved it."""
+        return self.approved_at is not None
+
+    @property
+    def coming(self) -> bool:
+        """Whether it may begin any moment on any of its VMs."""
+        return any(part.coming for part in self.hit) or (not self.parts and self.event.started)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the first of its VMs may be hit; None where there is no such time, or it has started."""
+        if self.started:
+            return None
+        return min((part.left for part in self.hit if part.left is not None), default=None)
+
+
+def open_case(
+    seen: Seen, directory: Directory, policy: Policy, settings: Settings, now: float
+) -> Case:
+    """Put together what is known about an event."""
+    versions = seen.versions or seen.recorded
+    scopes = _scopes(seen)
+    # In an order that no VM chooses: with room for one, it says who drains first, and on which VM it is noted what people were told.
+    hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
+    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_carries(host, seen.key)]
+    sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
+    # What the VMs of the event say about it counts, and what others say does not, unless nobody else says anything.
+    event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
+    named = directory.resolve(event.resources, scopes)
+    decide = _remembering(policy)
+    confused = _same_names(hosts.values()) | directory.contested
+    parts = [_part(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
+    # Who only shares a name with one of its VMs is no VM of it that denies it: that is a confusion, and held as such.
+    taken = {own_name(host) for host in hosts.values()}
+    contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
+    found = conflicts.find(seen, hosts, contradicted)
+    divided = found.words is not None or any(part.contested for part in parts if part.named)
+    override = overrides.override(parts, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
+    _apply(parts, override, divided=divided)
+    counting = [part for part in parts if part.named] or parts
+    rule = strictest(part.rule for part in counting) if counting else decide(event)
+    return Case(
+        seen=seen,
+        event=event,
+        # Where its VMs contradict each other nobody knows whom it names: that is held as such, and not for what one of them adds.
+        named=Named(tuple(hosts.values()), () if divided else named.unmanaged, () if divided else named.unsure),
+        decision=strictest(part.decision for part in counting) if counting else rule,
+        parts=parts,
+        ours=not settings.only_events or event.key in settings.only_events,
+        rule=rule,
+        word=override.word,
+        remarks=(*override.remarks, *found.remarks),
+        conflict=found.words,
+        contradicted=tuple(host.name for host in contradicted),
+        differing=found.again,
+        retired=tuple(host.name for host in hosts.values() if host.state == "retired"),
+    )
+
+
+def _scopes(seen: Seen) -> list[Identity]:
+    """The groups that the event was delivered to, as those say who find themselves in it; else as anybody says."""
+    own = {Identity(group=host.identity.group, subscription=host.identity.subscription): None for host in seen.listed_by if _names_itself(seen, host)}
+    return list(own or seen.scopes)
+
+
+def _participants(seen: Seen, resolved: Iterable[Host], directory: Directory, settings: Settings) -> tuple[dict[str, Host], list[Host]]:
+    """The VMs that the event names; and those that others name and whose own document says otherwise."""
+    hosts: dict[str, Host] = {}
+    contradicted = []
+    for host in resolved:
+        if host.look is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings):
+            hosts[host.name] = host
+        elif _record_names(seen, host):
+            hosts[host.name] = host
+            if host.name in seen.documents:
+                contradicted.append(host)
+        else:
+            contradicted.append(host)
+    for host in seen.listed_by:
+        # Whoever finds its own name in its own document is named, whoever else has that name as well.
+        if host.name not in hosts and host.state != "retired" and _names_itself(seen, host):
+            hosts[host.name] = host
+    return {host.name: host for host in directory.in_order(hosts.values())}, contradicted
+
+
+def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
+    """VMs of one event with one name, wherever they say that they are: one of them is not who it says."""
+    found: dict[str, Host] = {}
+    words: dict[str, str] = {}
+    for host in hosts:
+        first = found.setdefault(own_name(host), host)
+        if first is not host:
+            said = f"{first.name} and {host.name} both say that they are VM {own_name(host)}"
+            words.update({first.name: said, host.name: said})
+    return words
+
+
+def own_name(host: Host) -> str:
+    """The name by which a document would name the VM, in lower case; that of the inventory is the best guess where its own is not known."""
+    return host.identity.name or host.name.lower()
+
+
+def _names_itself(seen: Seen, host: Host) -> bool:
+    event = seen.documents.get(host.name)
+    return event is not None and own_name(host) in event.names
+
+
+def _record_names(seen: Seen, host: Host) -> bool:
+    record = host.look.records.get(seen.key) if host.look else None
+    return record is not None and not record.only_carries and own_name(host) in record.event.names
+
+
+def _proves_nothing(seen: Seen, host: Host, settings: Settings) -> bool:
+    """Whether the VM's own document, which does not list the event, may be empty only because nobody asked for it until now."""
+    look = host.look
+    if look is None or seen.key in look.listed or not seen.listed_by:
+        return False
+    return presence.enabling(look, settings)
+
+
+def _only_carries(host: Host, key: str) -> bool:
+    """A record on a VM that the event does not hit, there only for what a person said."""
+    look = host.look or host.last_look
+    return look is not None and look.records[key].only_carries
+
+
+def _remembering(policy: Policy) -> Callable[[Event], Decision]:
+    """Decide about each version once: most VMs list an event exactly as the one before did, and an expression takes its time."""
+    known: dict[int, Decision] = {}
+
+    def decide(event: Event) -> Decision:
+        found = known.get(id(event))
+        if found is None:
+            found = known[id(event)] = policy.decide(event.values)
+        return found
+
+    return decide
+
+
+def _part(
+    seen: Seen, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
+) -> Part:
+    look = host.look or host.last_look
+    record = look.records.get(seen.key) if look else None
+    absence = presence.absence(seen, host, record, settings)
+    presumed = named and absence.enabling and seen.listed
+    own = seen.documents.get(host.name)
+    event = own or (common if presumed or record is None or host.look is None else record.event)
+    rule = decide(event)
+    # An event never goes back from Started. That it has started on this VM is for this VM to say.
+    started = (event.started and not presumed) or (record is not None and record.started_at is not None)
+    part = Part(
+        host=host,
+        record=record,
+        named=named,
+        absence=absence,
+        contested=contested,
+        event=event,
+        rule=rule,
+        decision=rule,
+        started=started,
+        left=None if started or event.not_before is None else event.not_before - now,
+        presumed=presumed,
+    )
+    part.rule = part.decision = _fixed(rule, part)
+    return part
+
+
+def _apply(parts: list[Part], override: overrides.Override, *, divided: bool) -> None:
+    """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
+    asked = [] if divided else who_approves(parts)
+    approved = any(part.record is not None and part.record.approved_at is not None for part in asked)
+    for part in parts:
+        part.word = override.of(part)
+        part.decision = overrides.effective(part.rule, part.word)
+        part.approved_elsewhere = approved
+
+
+def who_approves(parts: Iterable[Part]) -> list[Part]:
+    """The VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
+    return [part for part in parts if part.named or part.event.key in part.host.approved]
+
+
+def _fixed(decision: Decision, part: Part) -> Decision:
+    """Policy decides before draining only: what is drained stays under the rule it was drained by. A record rules its own VM alone."""
+    rule = part.record.rule if part.record and part.record.needs_undo and not part.over else {}
+    if not isinstance(rule.get("drain"), bool) or rule.get("approve") not in ("never", "after_drain", "now"):
+        return decision
+    name = str(rule.get("name") or "the rule it was drained by")
+    # When it may be approved, and what an unreachable VM counts as, change nothing that is drained.
+    return replace(decision, name=name, drain=rule["drain"], approve=rule["approve"], problem=None)
+
+
+def clock_offset(host: Host, now: float) -> float:
+    """What to add to the controller's time to get this VM's; small differences are the observation's own duration."""
+    difference = host.look.now - now if host.look else 0.0
+    return difference if abs(difference) > CLOCK_TOLERANCE else 0.0

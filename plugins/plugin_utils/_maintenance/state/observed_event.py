@@ -1,0 +1,93 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same event seen by many VMs is one event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host, Identity
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_event
+
+
+@dataclass(slots=True)
+class Seen:
+    """One event: who lists it now and in which words, and whose record remembers it."""
+
+    key: str
+    listed_by: list[Host] = field(default_factory=list)
+    documents: dict[str, Event] = field(default_factory=dict)
+    """By host: the event as that VM's own good document has it now. Equal versions are the same object."""
+    remembered_by: list[Host] = field(default_factory=list)
+    scopes: dict[Identity, None] = field(default_factory=dict)
+    recorded: list[Event] = field(default_factory=list)
+    """Versions that no present document has: those of records, and of VMs that have fallen silent."""
+    forms: dict[Form, Event] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> bool:
+        """Whether any VM's present document has it."""
+        return bool(self.listed_by)
+
+    @property
+    def versions(self) -> list[Event]:
+        """The different versions in present documents, in the order of the hosts."""
+        return list({id(version): version for version in self.documents.values()}.values())
+
+    @property
+    def only_spoken_of(self) -> bool:
+        """Whether nobody lists it, nothing was done for it, and all that remains is what people said about it."""
+        if self.listed_by or len(self.recorded) > len(self.remembered_by):
+            return False
+        looks = [(host.look or host.last_look) for host in self.remembered_by]
+        return all(look is not None and look.records[self.key].only_carries for look in looks)
+
+
+def collect(hosts: Iterable[Host]) -> list[Seen]:
+    """All events, those that are listed and those that are only remembered, in the order in which they turn up."""
+    events: dict[str, Seen] = {}
+    for host in hosts:
+        # What a VM said before it went silent shows that the event exists, and never that it is listed now.
+        look = host.look or host.last_look
+        if look is None:
+            continue
+        scope = Identity(group=look.identity.group, subscription=look.identity.subscription)
+        for key, given in look.listed.items():
+            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen.scopes[scope] = None
+            event = _version(seen, look.forms[key], given)
+            if event is None:
+                continue
+            if host.ok:
+                seen.listed_by.append(host)
+                seen.documents[host.name] = event
+            elif event not in seen.recorded:
+                seen.recorded.append(event)
+        for key, record in look.records.items():
+            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen.scopes[scope] = None
+            seen.remembered_by.append(host)
+            seen.recorded.append(record.event)
+    return [seen for seen in events.values() if seen.documents or seen.recorded]
+
+
+def _version(seen: Seen, its_form: Form, given: Mapping[str, Any]) -> Event | None:
+    known = seen.forms.get(its_form)
+    if known is None:
+        event = read_event(given)
+        if event is None:
+            return None
+        known = seen.forms[its_form] = event
+    return known
+
+
+def merge(versions: Sequence[Event]) -> Event:
+    """One event to speak of: the first version, Started before Scheduled, with every VM that any version names."""
+    first = next((version for version in versions if version.started), versions[0])
+    resources = tuple(dict.fromkeys(name for version in versions for name in version.resources))
+    if resources == first.resources:
+        return first
+    return Event(first.key, {**first.values, "resources": list(resources)}, resources, first.not_before)

@@ -1,0 +1,213 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people said about events (playbook decide.yml), and what that means for the plan.
+
+An override stands in the records of the event's VMs, and a VM may write there what it likes. So what only keeps things from
+happening (hold, let_it_come) counts from any VM of the event, and what makes them happen (approve, and a release, which ends
+the others) counts when every VM of the event that can be read carries it. On each VM the newest one counts; it ends the older
+ones for good, also when its own time is over. Nothing counts that comes from the future.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Identity, Record, Word
+
+if TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+
+# What is said at the same moment on one VM: the first of these counts.
+STRICTEST = ("hold", "let_it_come", "release", "approve")
+HOLDING = ("hold", "let_it_come")
+
+
+# --- Reading -------------------------------------------------------------------------------------------------------------
+
+
+def read_words(value: Any) -> tuple[Word, ...]:
+    """The words in a record, the last one said first."""
+    if value is None:
+        return ()
+    given = plain_values.mapping(value)
+    return tuple(_word(item) for item in (value, *plain_values.items(given.get("beside"))))
+
+
+def _word(value: Any) -> Word:
+    given = plain_values.mapping(value)
+    action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
+    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
+    who = plain_values.text(given.get("who")) or "somebody"
+    if at is None or not known or action is None:
+        # Said by a newer version perhaps. Going on as if nobody had said anything would be worse than to wait for a person.
+        return Word("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
+    return Word(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))
+
+
+def about_event(words: Iterable[Word], now: float) -> Word | None:
+    """The one word about the event that counts, or counted until its time was over."""
+    found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
+    return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
+
+
+def is_ahead(word: Word, now: float) -> bool:
+    """Whether it was said in the future, by a clock that is wrong or by somebody who wants to be right for ever."""
+    return not word.unreadable and word.at > now + CLOCK_TOLERANCE
+
+
+def speaking(hosts: Iterable[Host], now: float) -> set[str]:
+    """The events (lower case) about which anything that holds stands in any record."""
+    looks = [look for host in hosts if (look := host.look or host.last_look)]
+    return {
+        key
+        for look in looks
+        for key, record in look.records.items()
+        if any(word.action != "release" and word.holds(now) and not is_ahead(word, now) for word in record.said)
+    }
+
+
+# --- Which counts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What counts for one event."""
+
+    word: Word | None = None
+    """For the event as a whole."""
+    own: Mapping[str, Word] = field(default_factory=dict)
+    """By host: a hold or a let_it_come that stands on that VM itself."""
+    remarks: tuple[str, ...] = ()
+    """What does not count, and why."""
+
+    def of(self, part: Part) -> Word | None:
+        """What counts for one VM. That it may come undrained is for each VM to carry itself: for the others it is a hold."""
+        if self.word is not None and self.word.action not in HOLDING:
+            return self.word
+        own = self.own.get(part.host.name)
+        return own or (replace(self.word, action="hold") if self.word else None)
+
+
+def override(parts: Sequence[Part], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> Override:
+    """Find what counts for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
+
+    Where its VMs contradict each other (C(divided)) nobody knows which they are, and it is not approved in any case: then each
+    VM has its own override only.
+    """
+    said: dict[str, Word] = {}
+    released: list[str] = []
+    remarks = [f"{host.name}: {words}" for host in strangers for words in _stranger(_record_of(host, key), now)]
+    for part in parts:
+        words = part.record.said if part.record else ()
+        remarks += [f"{part.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
+        newest = about_event(words, now)
+        if part.named and newest is not None and newest.action == "release":
+            released.append(f"{part.host.name}: {newest.words}")
+        if part.named and newest is not None and newest.action != "release" and newest.holds(now):
+            said[part.host.name] = newest
+    if _is_over(parts):
+        # To say it again would change nothing any more.
+        remarks, released = [], []
+    holding = {name: word for name, word in said.items() if word.action in HOLDING}
+    if divided:
+        return Override(None, holding, tuple(remarks))
+    if holding:
+        remarks += [f"{words}; it does not count, because {', '.join(holding)} has it not: say it again" for words in released[:1]]
+        first = min(holding.values(), key=lambda word: (STRICTEST.index(word.action), -word.at))
+        return Override(first, holding, tuple(remarks))
+    readable = [part.host.name for part in parts if part.named and part.ok]
+    silent = [name for name in readable if name not in said]
+    if said and readable and not silent:
+        return Override(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
+    if not _is_over(parts):
+        remarks += [f"{name}: {word.words}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
+    return Override(remarks=tuple(remarks))
+
+
+def _is_over(parts: Iterable[Part]) -> bool:
+    """Whether the event is over for all of its VMs that can be read, and any can."""
+    readable = [part for part in parts if part.named and part.ok]
+    return bool(readable) and all(part.over for part in readable)
+
+
+def _record_of(host: Host, key: str) -> Record | None:
+    look = host.look or host.last_look
+    return look.records.get(key) if look else None
+
+
+def _stranger(record: Record | None, now: float) -> list[str]:
+    live = [word for word in (record.said if record else ()) if word.action != "release" and word.holds(now)]
+    return [f"{word.words}; it does not count, because the event does not name this VM" for word in live[:1]]
+
+
+# --- Meaning -------------------------------------------------------------------------------------------------------------
+
+
+def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
+    """Take the VMs that the controller's C(respond_retired) names as gone, whatever they answer.
+
+    A name is that of the inventory, else the one that Azure uses. One that is no host of this play is known by it all the same.
+    """
+    if not names:
+        return list(hosts)
+    found = []
+    wanted = {name.strip().lower(): name.strip() for name in names}
+    known = set()
+    for host in hosts:
+        same = {host.name.lower(), host.identity.name} & wanted.keys()
+        if same:
+            known |= same
+            host = replace(host, state="retired", error=None, look=None, last_look=None, reached_before=False)
+        found.append(host)
+    for key, name in wanted.items():
+        if key not in known:
+            found.append(Host(name, len(found), "retired", None, None, (), Identity(name=key)))
+    return found
+
+
+def unknown_retired(added: Iterable[Host], cases: Iterable[Case], members: Container[str]) -> tuple[str, ...]:
+    """Names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
+    named = {name for case in cases for name in case.event.names}
+    return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
+
+
+def worth_a_case(events: Iterable[Seen], about: set[str]) -> list[Seen]:
+    """Skip ended events of which nothing remains but overrides that have ended, too."""
+    return [seen for seen in events if not seen.only_spoken_of or seen.key in about]
+
+
+def effective(decision: Decision, word: Word | None) -> Decision:
+    """What the policy said, or what a person said instead. Records keep what the policy said."""
+    if word is None or word.action != "approve":
+        return decision
+    return replace(decision, name=word.words, drain=False, approve="now", drain_at=None, window=(), problem=None)
+
+
+def says_approve(word: Word | None) -> bool:
+    """Whether nothing but a failed observation may hold the approval."""
+    return word is not None and word.action == "approve"
+
+
+def blocker(word: Word | None) -> str | None:
+    """Why nothing is approved, for those words that say so."""
+    return word.words if word is not None and word.action in ("hold", "let_it_come") else None
+
+
+def keeps_from_draining(word: Word | None, *, must_drain: bool) -> bool:
+    """Whether no drain begins: held until its deadline, or let come as it is."""
+    return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
+
+
+def shown(word: Word | None) -> dict[str, Any] | None:
+    """As the plan returns it."""
+    if word is None:
+        return None
+    found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "words": word.words}
+    return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}

@@ -1,0 +1,109 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether an event still goes on for a VM, and how it ended (design: what may be concluded)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What one VM's own document says about an event."""
+
+    listed: bool = False
+    first: bool = False
+    """Missed now for the first time: to be noted, and nothing more."""
+    gone: bool = False
+    enabling: bool = False
+    """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
+    wait: float | None = None
+    """Seconds until a second look can say more."""
+    words: str | None = None
+
+
+def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -> Absence:
+    """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
+    look = host.look
+    if look is None:
+        return Absence(words="it did not answer")
+    if seen.key in look.listed:
+        return Absence(listed=True)
+    upgrade = _upgrade_under_way(look, seen.key)
+    if upgrade is not None:
+        return Absence(words=upgrade)
+    blind_for = enabling_left(look, settings)
+    if record is None:
+        # It has nothing to put back; whether the event goes on is for those who list it.
+        return Absence(enabling=blind_for > 0)
+    if record.outcome is not None:
+        return Absence(gone=True)
+    knows = _listed_since(record, look.enabled_at)
+    if blind_for > 0 and not knows:
+        return Absence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    since = record.missing_since
+    # What was noted before the list could be trusted again is no first document.
+    enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
+    early = since is not None and enabled_at is not None and since < enabled_at + settings.enabling_seconds
+    if since is None or since > look.now or early:
+        return Absence(first=True, wait=settings.gone_seconds)
+    elapsed = look.now - since
+    if elapsed <= settings.gone_seconds:
+        return Absence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
+    others = [witness.name for witness in seen.listed_by]
+    if not others:
+        return Absence(gone=True)
+    names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
+    if elapsed <= settings.witness_seconds:
+        return Absence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
+    return Absence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
+
+
+def _upgrade_under_way(look: Look, key: str) -> str | None:
+    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone.
+
+    Where a person wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
+    """
+    if not key.startswith(UPGRADE):
+        return None
+    left = next((name for name, state in look.marks.items() if state == "left" and (UPGRADE + name).lower() == key), None)
+    if left is not None:
+        return f"upgrade {left!r} failed on it, and it was left for a person to look at"
+    digest = event_digest(key)
+    return next((f"{claim.words} is at work for {claim.purpose}" for claim in look.claims if claim.digest == digest and not claim.expired), None)
+
+
+def enabling(look: Look, settings: Settings) -> bool:
+    """Whether an empty list proves nothing yet."""
+    return enabling_left(look, settings) > 0
+
+
+def enabling_left(look: Look, settings: Settings) -> float:
+    """For how many seconds more an empty list proves nothing."""
+    if look.enabled_at is None:
+        return settings.enabling_seconds if look.enabled_recently else 0.0
+    if look.now < look.enabled_at:
+        # The clock was put back. The VM's own word goes by its uptime, and knows better.
+        return settings.enabling_seconds if look.enabled_recently else 0.0
+    return settings.enabling_seconds - (look.now - look.enabled_at)
+
+
+def _listed_since(record: Record, enabled_at: float | None) -> bool:
+    """The phase C(noticed) is entered only when the VM's own document lists the event (see record_writes.py)."""
+    if enabled_at is None:
+        return False
+    return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
+
+
+def outcome(record: Record, *, began: bool) -> str:
+    """How an event ended for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
+    if began:
+        return "completed"
+    missing, due = record.missing_since, record.event.not_before
+    return "cancelled" if missing is not None and due is not None and missing < due else "unknown"

@@ -1,0 +1,83 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In which order an upgrade takes its VMs: so many at a time, or one fault domain, update domain or zone at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+
+KINDS = ("serial", "fault_domain", "update_domain", "zone")
+
+
+class BatchError(ValueError):
+    """What cannot be put into batches."""
+
+
+def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None, first: Any = ()) -> list[list[str]]:
+    """All hosts, each once. No batch has VMs of two domains, and a domain is done before the next one begins.
+
+    What was begun comes first, in batches of its own: it may be out of service, and then the others find no room beside it.
+    """
+    names = plain_values.texts(hosts)
+    if len(names) != len(plain_values.items(hosts)):
+        raise BatchError(f"hosts must be a list of inventory hosts, not {hosts!r}")
+    names = list(dict.fromkeys(names))
+    kind = plain_values.text(by)
+    if kind not in KINDS:
+        raise BatchError(f"by must be one of {', '.join(KINDS)}, not {by!r}")
+    begun = set(plain_values.texts(first))
+    if kind == "serial":
+        sizes = _sizes(serial if serial is not None else 1, len(names))
+        return _cut([name for name in names if name in begun], sizes) + _cut([name for name in names if name not in begun], sizes)
+    domains = [(domain, _sizes(serial or "100%", len(domain))) for domain in _domains(names, kind, plain_values.mapping(places))]
+    ahead = [batch for domain, sizes in domains for batch in _cut([name for name in domain if name in begun], sizes)]
+    return ahead + [batch for domain, sizes in domains for batch in _cut([name for name in domain if name not in begun], sizes)]
+
+
+def _domains(names: Sequence[str], kind: str, places: Mapping[str, Any]) -> list[list[str]]:
+    """The VMs of each domain, by its number. Where a VM is in none, as far as one knows, it goes alone: it may be in any."""
+    found: dict[str, list[str]] = {}
+    alone = []
+    for name in names:
+        place = plain_values.text(plain_values.mapping(places.get(name)).get(kind))
+        if place is None:
+            alone.append([name])
+        else:
+            found.setdefault(place, []).append(name)
+    if names and not found:
+        raise BatchError(f"no VM says in which {kind.replace('_', ' ')} it is; VMs that stand alone, and those in zones, have none. Take serial instead")
+    return [found[place] for place in sorted(found, key=_order)] + alone
+
+
+def _order(place: str) -> tuple[int, str]:
+    # Longer ones are no numbers of Azure, and Python refuses to read the longest.
+    return (int(place), place) if place.isdecimal() and len(place) < 10 else (2**31, place)
+
+
+def _cut(names: Sequence[str], sizes: Sequence[int]) -> list[list[str]]:
+    """The last size lasts, as with Ansible's own serial."""
+    batches, at, place = [], 0, 0
+    while at < len(names):
+        size = sizes[min(place, len(sizes) - 1)]
+        batches.append(list(names[at : at + size]))
+        at, place = at + size, place + 1
+    return batches
+
+
+def _sizes(given: Any, total: int) -> list[int]:
+    """As Ansible's serial: a number, a percentage, or a list of such. Never less than one VM."""
+    items = list(plain_values.items(given)) or [given]
+    return [_size(item, total) for item in items]
+
+
+def _size(given: Any, total: int) -> int:
+    text = "" if isinstance(given, bool) else str(given).strip()
+    number = plain_values.number(text.removesuffix("%"))
+    if number is None or number <= 0 or (text.endswith("%") and number > 100) or (not text.endswith("%") and number != int(number)):
+        raise BatchError(f"serial must be a number of VMs, a percentage such as '25%', or a list of such, not {given!r}")
+    return max(1, math.floor(total * number / 100)) if text.endswith("%") else int(number)

@@ -1,0 +1,168 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gate's decision: whether the next batch of an upgrade may be taken out now. A pure function, over the plan's own parts.
+
+An upgrade gives way to events: what any event needs is served first, and of two that saw each other's claims the upgrade
+comes back last. It goes only in a look at all VMs that was taken after every VM of the batch was claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as planning
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import replicas
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_replicas, gate_request
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Obstacle
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import Ask
+
+# While something is in the way, it is looked at this often at least, and not more often than the least.
+LONGEST_WAIT = 30.0
+LEAST_WAIT = 1.0
+BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
+
+
+def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
+    """The whole decision, in plain lists and dictionaries."""
+    asked = gate_request.load(ask)
+    chosen = _of_upgrade(settings_module.load(settings))
+    picture = planning.look(observations, policy, chosen, now)
+    hosts = {host.name: host for host in picture.hosts}
+    todo, done = _split(asked, hosts)
+    asked = replace(asked, batch=todo)
+    board = leases.read(picture.hosts, chosen, picture.now)
+    rooms = planning.serve(picture.cases, picture.hosts, board, chosen, picture.now)
+    found = _obstacles(asked, picture, hosts, board, rooms, seen or {}, chosen)
+    batch = [hosts[name] for name in todo if name in hosts]
+    claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
+    gave_way = bool(found) and any(claims for claims in board.own.values())
+    leases.tidy(board, picture.hosts)
+    lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
+    answer = Answer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
+    involved = allocation.involved(chosen, set(todo))
+    decided = {
+        "go": answer.go,
+        "nothing_to_do": not todo,
+        "never": allocation.never_fits(chosen, todo),
+        "upgrade": asked.upgrade,
+        "batch": list(todo),
+        "done": list(done),
+        "upgraded": [name for name in todo if asked.marks and _mark(asked, hosts.get(name)) == UPGRADED],
+        "keepers": {name: gate_replicas.keeper(asked, hosts[name], picture.hosts, picture.cases, chosen) for name in todo if name in hosts},
+        "obstacles": [one.shown() for one in found],
+        "why": answer.why,
+        "steps": board.steps + lost + (_marks(asked, hosts, board) if answer.go else []),
+        "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
+        "capacity": allocation.shown(rooms),
+        "claims": leases.shown(picture.hosts, chosen),
+        "involved": [host.name for host in picture.hosts if host.name in involved],
+        "seen": gate_blockers.remember(seen or {}, picture.cases, asked, picture.now),
+    }
+    return printable_plan.screened(decided)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of it."""
+
+    ask: Ask
+    todo: Sequence[str]
+    done: Sequence[str]
+    obstacles: Sequence[Obstacle]
+    claimed: bool
+    gave_way: bool
+    lost: Sequence[str]
+
+    @property
+    def go(self) -> bool:
+        """Whether the batch may be taken out now."""
+        return bool(self.todo) and not self.obstacles and self.claimed and not self.lost
+
+    @property
+    def why(self) -> list[str]:
+        """Why not, in words; nothing where it goes."""
+        if not self.todo:
+            return [f"upgrade {self.ask.upgrade!r} is done on {', '.join(self.done)}"]
+        if self.obstacles:
+            return [one.words for one in self.obstacles]
+        if not self.claimed:
+            return [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
+        return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
+
+
+def _of_upgrade(settings: Settings) -> Settings:
+    """Every event counts, whichever of them a run of respond would act on."""
+    return replace(settings, only_events=(), run=replace(settings.run, kind="upgrade"))
+
+
+def _split(ask: Ask, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of the batch that are still to be done, and those that the upgrade's marks say are done."""
+    if not ask.marks:
+        return ask.batch, ()
+    done = tuple(name for name in ask.batch if _mark(ask, hosts.get(name)) == DONE)
+    return tuple(name for name in ask.batch if name not in done), done
+
+
+def _mark(ask: Ask, host: Host | None) -> str | None:
+    look = host.look if host else None
+    if look is None:
+        return None
+    mark, record = look.marks.get(ask.upgrade), look.records.get(ask.claim_id.lower())
+    # Done, and still out: a run that had slept for too long wrote the one or the other. Its tasks are done, and it must come back.
+    return UPGRADED if mark == DONE and record is not None and allocation.is_out(record) else mark
+
+
+def _obstacles(
+    ask: Ask, picture: planning.Picture, hosts: Mapping[str, Host], board: leases.Board, rooms: allocation.Rooms, seen: Mapping[str, Any], settings: Settings
+) -> list[Obstacle]:
+    if not ask.batch:
+        return []
+    batch = {name: hosts[name] for name in ask.batch if name in hosts}
+    mates = allocation.involved(settings, set(ask.batch)) - set(ask.batch)
+    return [
+        *gate_blockers.of_looks(ask, hosts, [host for host in picture.hosts if host.name in mates], settings),
+        *gate_blockers.of_events(picture.cases, batch, ask, settings),
+        *gate_blockers.of_memory(seen, picture.cases, ask, settings, picture.now),
+        *gate_blockers.of_claims(board, ask.batch, hosts),
+        *gate_blockers.of_capacity(rooms, picture.cases, ask, board, hosts),
+    ]
+
+
+def _marks(ask: Ask, hosts: Mapping[str, Host], board: leases.Board) -> list[dict[str, Any]]:
+    """A VM whose upgrade begins says so before anything is done to it: a run that is killed then leaves it begun."""
+    if not ask.marks:
+        return []
+    step = {"act": "mark", "upgrade": ask.upgrade, "state": BEGUN, "event_id": ask.claim_id, "claim": leases.token(board.settings)}
+    return [
+        {**step, "host": name, "reason": f"upgrade {ask.upgrade!r} begins", "continues": False}
+        for name in ask.batch
+        if _mark(ask, hosts.get(name)) not in (BEGUN, UPGRADED)
+    ]
+
+
+def _lost(ask: Ask, batch: Sequence[Host], board: leases.Board) -> list[dict[str, Any]]:
+    """Without its record a VM that is out would be taken for one that was found so, and stay out. Written back under the claim."""
+    steps = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
+    return [{**step, "claim": leases.token(board.settings)} for step in steps if step]
+
+
+def _wait(answer: Answer, board: leases.Board) -> float:
+    """When another look is useful."""
+    if answer.go or not answer.todo or not answer.obstacles:
+        # What is claimed and still lost could not be written, on a full disk perhaps.
+        return LEAST_WAIT if answer.claimed and answer.lost else 0.0
+    if answer.gave_way or any(one.kind == "claim" for one in answer.obstacles):
+        # Events first: their runs come back within the pause, an upgrade after it.
+        return round(leases.PAUSE + leases.pause(board.settings, board.now), 3)
+    # Everything that is in the way must go; what is there longest says when. Of the others nobody knows, so they are looked at now and then.
+    longest = max((one.wait for one in answer.obstacles if one.wait is not None), default=allocation.ROOM_CHECK)
+    return round(min(max(longest, LEAST_WAIT), LONGEST_WAIT), 3)

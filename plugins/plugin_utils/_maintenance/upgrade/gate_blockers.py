@@ -1,0 +1,235 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is in the way of a batch: each reason by itself, with the words for people and who or what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Claim, Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES, Ask
+
+KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One thing in the way."""
+
+    kind: str
+    """C(unread), C(enabling), C(event), C(record), C(recent), C(claim) or C(capacity)."""
+    words: str
+    host: str | None = None
+    event_id: str | None = None
+    wait: float | None = None
+    """Seconds until it may be over; nothing where nobody knows."""
+
+    def shown(self) -> dict[str, Any]:
+        """As the gate returns it."""
+        return asdict(self)
+
+
+def counts(case: Case, ask: Ask) -> bool:
+    """Whether a listed event is one to be afraid of. What may begin any moment always is, however far away its time."""
+    kind = case.event.event_type.lower()
+    if ask.types and kind in KNOWN and kind not in ask.types:
+        return False
+    return case.coming or ask.horizon is None or case.left is None or case.left <= ask.horizon
+
+
+def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
+    """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well.
+
+    A VM whose own name nobody knows may be any that nobody else is.
+    """
+    hit = {part.host.name for part in case.hit}
+    open_names = bool(case.named.unmanaged or case.named.unsure)
+
+    def is_named(host: Host) -> bool:
+        if host.look is None:
+            return False
+        own = case.seen.documents.get(host.name)
+        return (own is not None and host.identity.name in own.names) if host.identity.name else open_names
+
+    return [name for name, host in batch.items() if name in hit or is_named(host)]
+
+
+# --- The VMs of the batch ------------------------------------------------------------------------------------------------
+
+
+def of_looks(ask: Ask, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Obstacle]:
+    """Who was not seen, and whose empty list proves nothing: of the batch, and of those who share its groups."""
+    found = []
+    for name in ask.batch:
+        host = hosts.get(name)
+        if host is None or host.look is None:
+            found.append(Obstacle("unread", f"{name} {_unread(host)}", name))
+    # A mate that says so again and again must not do more than one that is silent: it counts as out (of_capacity).
+    for host in [hosts[name] for name in ask.batch if name in hosts]:
+        left = presence.enabling_left(host.look, settings) if host.look else 0.0
+        if left > 0 and host.look and not host.look.listed:
+            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {messages.duration(left)} yet"
+            found.append(Obstacle("enabling", said, host.name, wait=left))
+    return found
+
+
+def _is_new(host: Host, settings: Settings) -> bool:
+    return host.look is not None and not host.look.listed and presence.enabling(host.look, settings)
+
+
+def _unread(host: Host | None) -> str:
+    if host is None:
+        return "is in the batch and was not looked at"
+    if host.state == "excluded":
+        return "is left alone (respond_exclude), so it was not looked at"
+    return "is retired" if host.state == "retired" else f"could not be read: {host.error or 'no reason given'}"
+
+
+# --- Events --------------------------------------------------------------------------------------------------------------
+
+
+def of_events(cases: Iterable[Case], batch: Mapping[str, Host], ask: Ask, settings: Settings) -> list[Obstacle]:
+    """Events that touch the batch: listed, at work by a record, or over for too short a time."""
+    found = []
+    for case in cases:
+        if case.key == ask.claim_id.lower():
+            continue  # what an earlier run of this upgrade has drained is what this run goes on with
+        names = touched(case, batch)
+        found += [_differing(case, name) for name in case.contradicted if name in batch and not batch[name].is_settled(case.key)]
+        listed = case.listed and bool(names) and counts(case, ask)
+        if listed:
+            found.append(Obstacle("event", f"{_event(case)} names {', '.join(names)}; {_when(case)}", names[0], case.event.event_id, _until(case)))
+            continue
+        found += [one for name, host in batch.items() if (one := _of_record(case, name, host.look, ask, settings))]
+    return found
+
+
+def _differing(case: Case, name: str) -> Obstacle:
+    said = f"{_event(case)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
+    return Obstacle("event", said, name, case.event.event_id)
+
+
+def _event(case: Case) -> str:
+    return f"{case.event.event_type} {case.event.event_id}"
+
+
+def _when(case: Case) -> str:
+    if case.started:
+        return "it has started"
+    if case.approved:
+        return "it was approved"
+    return "it may start any moment" if case.left is None or case.left <= 0 else f"it starts in {messages.duration(case.left)}, or when it is approved"
+
+
+def _until(case: Case) -> float | None:
+    return case.left if case.left is not None and case.left > 0 else None
+
+
+def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Settings) -> Obstacle | None:
+    record = look.records.get(case.key) if look else None
+    if look is None or record is None or record.only_carries:
+        return None
+    event_id = record.event.event_id
+    # A restart that an earlier run of this upgrade has ordered and approved: what is over is gone on with.
+    own = case.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
+    if allocation.is_out(record) and not own:
+        return Obstacle("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
+    if case.key in look.listed or case.key.startswith(UPGRADE):
+        return None  # listed, and it does not count; or another upgrade's drain, which is over when it is over
+    since = _last(record, look.now)
+    quiet = max(ask.quiet_seconds, settings.gone_seconds)
+    left = quiet - (look.now - since)
+    if left <= 0:
+        return None
+    ago, wanted = messages.duration(look.now - since), messages.duration(quiet)
+    said = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
+    return Obstacle("recent", said, name, event_id, left)
+
+
+def _last(record: Record, now: float) -> float:
+    """When anything was last known of the event. What lies in the future is now: a clock was put back."""
+    times = [at for _phase, at in record.history] + [record.missing_since or 0.0]
+    return min(max(times), now)
+
+
+# --- What this run has seen itself ---------------------------------------------------------------------------------------
+
+
+def of_memory(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, settings: Settings, now: float) -> list[Obstacle]:
+    """Events of the batch that an earlier look found and that nobody lists any more. Where nobody responds there are no records."""
+    listed = {case.key for case in cases if case.listed}
+    found = []
+    quiet = max(ask.quiet_seconds, settings.gone_seconds)
+    for key, given in plain_values.mapping(seen).items():
+        one = plain_values.mapping(given)
+        at = timestamps.parse(one.get("at"))
+        hosts = [name for name in plain_values.texts(one.get("hosts")) if name in ask.batch]
+        if at is None or not hosts or str(key) in listed or now - at >= quiet:
+            continue
+        event_id = plain_values.text(one.get("event_id")) or str(key)
+        said = f"event {event_id} of {', '.join(hosts)} was listed {messages.duration(now - at)} ago; it must be quiet for {messages.duration(quiet)}"
+        found.append(Obstacle("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
+    return found
+
+
+def remember(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, now: float) -> dict[str, dict[str, Any]]:
+    """The same with what is listed now, for the next look of this run."""
+    found = {str(key): dict(plain_values.mapping(plain_values.plain(one))) for key, one in plain_values.mapping(seen).items()}
+    for case in cases:
+        if case.listed and counts(case, ask):
+            found[case.key] = {"event_id": case.event.event_id, "hosts": [part.host.name for part in case.hit], "at": timestamps.form(now)}
+    return found
+
+
+# --- Others --------------------------------------------------------------------------------------------------------------
+
+
+def of_claims(board: Board, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Obstacle]:
+    """Other runs at work on the batch. Nobody passes another's claim, whatever came first."""
+    found = []
+    for name in batch:
+        said = leases.at_work(board, [name])
+        if said:
+            live = next(claim for claim in board.others[name] if not claim.expired)
+            found.append(Obstacle("claim", said + _until_when(live, hosts[name]), name, live.event_id))
+    return found
+
+
+def _until_when(claim: Claim, host: Host) -> str:
+    """For how long at most, if it makes no sign of life; and what to say where somebody knows that it will make none."""
+    if claim.limit is None or host.look is None:
+        return ""
+    left = messages.duration(max(claim.limit - host.look.now, 0.0))
+    said = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
+    return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
+
+
+def of_capacity(rooms: allocation.Rooms, cases: Iterable[Case], ask: Ask, board: Board, hosts: Mapping[str, Host]) -> list[Obstacle]:
+    """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
+    coming = {part.host.name: f"{_event(case)} is coming" for case in cases if case.listed and counts(case, ask) for part in case.hit}
+    coming.update({name: "its empty list proves nothing yet" for name, host in hosts.items() if _is_new(host, board.settings) and name not in ask.batch})
+    said = allocation.no_room(rooms, ask.batch, coming)
+    if not said:
+        return []
+    # A run that was killed after its last step leaves a VM that is done, and claimed.
+    held = [
+        f"{claim.words} holds {name}{_until_when(claim, hosts[name])}"
+        for name, claims in board.others.items()
+        if name not in ask.batch and name in hosts
+        for claim in claims
+        if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
+    ]
+    return [Obstacle("capacity", "; ".join([said, *held]))]

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the gate is asked: for which VMs of which upgrade, and what counts as in the way. Checked when loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+
+# Types that are known not to be what somebody left out. An unknown one counts always: it may be anything.
+KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
+LONGEST_NAME = 100
+
+
+class GateError(ValueError):
+    """What the gate was asked cannot be used."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to the gate. Times are in seconds."""
+
+    upgrade: str
+    """The upgrade's name: its claims and marks carry it."""
+    batch: tuple[str, ...]
+    """The inventory hosts that would be taken out together."""
+    quiet_seconds: float = 60.0
+    """How long an event of the batch must be over."""
+    look_ahead: float | None = None
+    """Events that are further away than this, and the batch's time, do not count. Without it every listed event counts."""
+    batch_seconds: float = 0.0
+    """How long the batch takes, about."""
+    types: tuple[str, ...] = ()
+    """Types that count (lower case). All when empty."""
+    marks: bool = False
+    """Whether VMs that have a mark of this upgrade are left out, and those that go get one."""
+
+    @property
+    def claim_id(self) -> str:
+        """What is claimed for, in place of an event's id."""
+        return UPGRADE + self.upgrade
+
+    @property
+    def horizon(self) -> float | None:
+        """Events that leave more seconds than this do not count."""
+        return None if self.look_ahead is None else self.look_ahead + self.batch_seconds
+
+
+def load(value: Any) -> Ask:
+    """Check what was asked. Unknown names and values that do not fit are errors."""
+    if not isinstance(value, Mapping):
+        raise GateError(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
+    given = {plain_values.text(key) or "": item for key, item in value.items()}
+    unknown = sorted(set(given) - set(Ask.__dataclass_fields__))
+    if unknown:
+        raise GateError(f"unknown keys {', '.join(unknown)}; there are {', '.join(Ask.__dataclass_fields__)}")
+    ahead = given.get("look_ahead")
+    return Ask(
+        upgrade=_name(given.get("upgrade")),
+        batch=_hosts(given.get("batch")),
+        quiet_seconds=_seconds("quiet_seconds", given.get("quiet_seconds"), Ask.quiet_seconds),
+        # From a template "no look-ahead" may come as the empty text.
+        look_ahead=None if ahead is None or ahead == "" else _seconds("look_ahead", ahead, 0.0),
+        batch_seconds=_seconds("batch_seconds", given.get("batch_seconds"), Ask.batch_seconds),
+        types=_types(given.get("types")),
+        marks=_flag(given.get("marks")),
+    )
+
+
+def _name(given: Any) -> str:
+    name = (plain_values.text(given) or "").strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise GateError(f"upgrade must be a name of 1 to {LONGEST_NAME} printable letters, not {given!r}")
+    return name
+
+
+def _hosts(given: Any) -> tuple[str, ...]:
+    names = plain_values.texts(given)
+    if not names or len(names) != len(plain_values.items(given)):
+        raise GateError(f"batch must be a list of inventory hosts, at least one, not {given!r}")
+    return tuple(dict.fromkeys(names))
+
+
+def _seconds(name: str, given: Any, default: float) -> float:
+    if given is None:
+        return default
+    amount = plain_values.number(given)
+    if amount is None or amount < 0:
+        raise GateError(f"{name} must be a number of seconds, 0 or more, not {given!r}")
+    return amount
+
+
+def _types(given: Any) -> tuple[str, ...]:
+    words = [given] if isinstance(given, str) and given else given
+    found = tuple(one.strip().lower() for one in plain_values.texts(words))
+    if len(found) != len(plain_values.items(words)) or (words and not found):
+        raise GateError(f"types must be a list of event types such as {', '.join(KNOWN_TYPES)}, not {given!r}")
+    return found
+
+
+def _flag(given: Any) -> bool:
+    answer = False if given is None else plain_values.flag(given)
+    if answer is None:
+        raise GateError(f"marks must be true or false, not {given!r}")
+    return answer

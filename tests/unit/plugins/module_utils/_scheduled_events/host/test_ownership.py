@@ -1,0 +1,164 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whoever else could have written to the records' directory: it is refused, for reading as for writing, and said how to mend it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import ownership
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
+    EVENT,
+    FakeHost,
+    step,
+)
+
+NAME = "event-" + EVENT.lower() + ".1.json"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A directory in which all is well."""
+    tmp_path.chmod(0o700)
+    Records(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
+    return tmp_path / "records"
+
+
+def others(monkeypatch, path, link=False):
+    """Let a path belong to another user, also where the test may not give it away."""
+    real, user = (os.lstat if link else os.stat), os.geteuid() + 12345
+
+    def seen(given, *args, **kwargs):
+        found = real(given, *args, **kwargs)
+        if os.fspath(given) != str(path):
+            return found
+        values = list(found)
+        values[4] = user
+        return os.stat_result(values)
+
+    monkeypatch.setattr(ownership.os, "lstat" if link else "stat", seen)
+    return user
+
+
+def refused(folder):
+    """Why nothing is read and nothing is written; both say the same."""
+    files, host = LocalFiles(str(folder)), FakeHost()
+    reading = Records(files, host).read_all()
+    assert reading.records == [] and not reading.readable and len(reading.problems) == 1
+    assert not Claims(files, host).read_all().readable
+    assert note_asked(files, host).problems
+    before = sorted(os.listdir(folder))
+    with pytest.raises(RecordsError) as caught:
+        Records(files, host).write(EVENT, step(changes={"phase": "approved"}))
+    with pytest.raises(RecordsError):
+        Records(files, host).write("another", step())
+    with pytest.raises(RecordsError):
+        Claims(files, host).make("run1", EVENT, 60.0)
+    assert sorted(os.listdir(folder)) == before
+    why = reading.problems[0].split("cannot be read: ")[1].rstrip(".")
+    assert why in str(caught.value)
+    return why
+
+
+def test_a_directory_of_our_own_is_fine(folder):
+    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().records[0]["phase"] == "drained"
+
+
+def test_a_directory_of_somebody_else_is_refused(folder, monkeypatch):
+    user = others(monkeypatch, folder)
+    why = refused(folder)
+    assert f"{folder} belongs to" in why and f"uid {user}" in why
+    assert f"chown {ownership._own_name()}: {folder} && chmod 700 {folder}; look at the files in it before you trust them" in why
+
+
+def test_a_directory_that_was_given_away_is_refused(folder):
+    if os.geteuid() == 0:
+        os.chown(folder, 65534, 65534)
+        assert "(uid 65534)" in refused(folder)
+    else:
+        folder.chmod(0o777)
+        assert "may be written by everybody" in refused(folder)
+
+
+@pytest.mark.parametrize(("mode", "who"), [(0o770, "its group"), (0o702, "everybody"), (0o777, "everybody"), (0o1777, "everybody")])
+def test_a_directory_that_others_may_write_is_refused(folder, mode, who):
+    folder.chmod(mode)
+    why = refused(folder)
+    assert f"may be written by {who} (mode {mode:04o})" in why and f"chmod 700 {folder}" in why
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
+def test_others_may_read_it(folder, mode):
+    folder.chmod(mode)
+    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+
+
+def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
+    tmp_path.chmod(0o777)
+    with pytest.raises(RecordsError) as caught:
+        Records(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
+    assert f"lies in {tmp_path}, which everybody may write" in str(caught.value) and "chmod go-w" in str(caught.value)
+    tmp_path.chmod(0o700)
+
+
+def test_parents_that_others_may_write_or_own_are_refused(folder, tmp_path, monkeypatch):
+    tmp_path.chmod(0o777)
+    assert "lies in" in refused(folder)
+    # With the sticky bit nobody exchanges what is ours, as in /tmp.
+    tmp_path.chmod(0o1777)
+    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+    tmp_path.chmod(0o700)
+    others(monkeypatch, tmp_path)
+    assert f"lies in {tmp_path}, which belongs to" in refused(folder)
+
+
+def test_a_link_of_our_own_may_lead_there_and_one_of_others_not(folder, tmp_path, monkeypatch):
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert Records(LocalFiles(str(link)), FakeHost()).read_all().records[0]["phase"] == "drained"
+    others(monkeypatch, link, link=True)
+    assert "symbolic link" in refused(link)
+
+
+def test_the_way_that_a_link_leads_is_looked_at_too(folder, tmp_path):
+    (tmp_path / "safe").mkdir(mode=0o700)
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    folder.rename(open_to_all / "records")
+    open_to_all.chmod(0o777)
+    link = tmp_path / "safe" / "link"
+    link.symlink_to(open_to_all / "records")
+    assert f"lies in {open_to_all}" in refused(link)
+
+
+def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
+    (folder / NAME).chmod(0o666)
+    reading = Records(LocalFiles(str(folder)), FakeHost()).read_all()
+    assert reading.records == [] and not reading.readable and "may be written by everybody" in reading.problems[0]
+    (folder / NAME).chmod(0o600)
+    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+
+
+def test_a_file_of_somebody_else_is_kept_and_not_used(folder, monkeypatch):
+    real = os.fstat
+
+    def seen(descriptor):
+        values = list(real(descriptor))
+        values[4] = os.geteuid() + 12345
+        return os.stat_result(values)
+
+    monkeypatch.setattr(os, "fstat", seen)
+    reading = Records(LocalFiles(str(folder)), FakeHost()).read_all()
+    assert reading.records == [] and not reading.readable and NAME in reading.problems[0] and "belongs to" in reading.problems[0]
+
+
+def test_without_a_directory_nothing_is_wrong(tmp_path):
+    assert Records(LocalFiles(str(tmp_path / "none")), FakeHost()).read_all() == ([], [], True)

@@ -1,0 +1,229 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import HISTORY_FIRST, HISTORY_LAST
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
+    LONGEST_NOTICE,
+    Step,
+    difference,
+    may_be_pruned,
+    nothing_changed,
+    take_step,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
+
+NOON = utc_text(START)
+LATER = utc_text(START + 10)
+SERVICE = {"id": "1-service", "method": "service", "options": {"name": "nginx"}, "before": {"active": True}}
+
+
+def begun(**keys):
+    return take_step(None, EVENT, Step(method=dict(SERVICE, state="begun"), **keys), NOON)
+
+
+def test_a_new_record_begins_with_noticed_and_has_every_key():
+    record = take_step(None, EVENT, Step(event={"event_id": EVENT.lower(), "event_type": "Freeze", "raw": {"x": 1}}), NOON)
+    assert record["history"] == [{"phase": "noticed", "at": NOON}]
+    assert record["event"]["event_id"] == EVENT
+    assert record["event"]["event_type"] == "Freeze"
+    assert "raw" not in record["event"]
+    assert set(record) == {
+        *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
+        *("retry_at", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
+        *("told", "outcome", "methods"),
+    }
+
+
+def test_a_new_record_may_begin_in_another_phase():
+    record = take_step(None, EVENT, Step(changes={"phase": "held", "reason": "no drain method"}), NOON)
+    assert (record["phase"], record["reason"]) == ("held", "no drain method")
+    assert record["history"] == [{"phase": "held", "at": NOON}]
+
+
+def test_history_grows_only_with_a_change_of_phase():
+    record = take_step(begun(), EVENT, Step(changes={"phase": "draining"}), LATER)
+    again = take_step(record, EVENT, Step(changes={"phase": "draining", "reason": "x"}), utc_text(START + 20))
+    assert again["history"] == [{"phase": "noticed", "at": NOON}, {"phase": "draining", "at": LATER}]
+
+
+def test_history_keeps_its_begin_and_its_end():
+    record = take_step(None, EVENT, Step(), NOON)
+    for number in range(1000):
+        phase = "held" if number % 2 else "draining"
+        record = take_step(record, EVENT, Step(changes={"phase": phase}), utc_text(START + number))
+    assert len(record["history"]) == HISTORY_FIRST + HISTORY_LAST
+    assert record["history"][0] == {"phase": "noticed", "at": NOON}
+    assert record["history"][-1] == {"phase": "held", "at": utc_text(START + 999)}
+
+
+def test_the_given_record_is_not_changed():
+    record = begun()
+    copied = copy.deepcopy(record)
+    take_step(record, EVENT, Step(changes={"phase": "failed", "rule": {"name": "x"}}, method={"id": "1-service", "state": "failed"}), LATER)
+    assert record == copied
+
+
+def test_before_and_options_are_written_once():
+    second = {"id": "1-service", "before": {"active": False}, "options": {"name": "other"}, "state": "drained"}
+    method = take_step(begun(), EVENT, Step(method=second), LATER)["methods"][0]
+    assert method["before"] == {"active": True}
+    assert method["options"] == {"name": "nginx"}
+    assert (method["state"], method["at"]) == ("drained", LATER)
+
+
+def test_an_empty_before_counts_as_written():
+    record = take_step(None, EVENT, Step(method={"id": "1-none", "before": {}}), NOON)
+    assert take_step(record, EVENT, Step(method={"id": "1-none", "before": {"a": 1}}), LATER)["methods"][0]["before"] == {}
+
+
+@pytest.mark.parametrize("state", ["begun", "drained", "failed", "undoing"])
+def test_a_retry_keeps_what_was_found_before(state):
+    record = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": state}), LATER)
+    again = take_step(record, EVENT, Step(method={"id": "1-service", "state": "found", "before": {"active": False}}), LATER)
+    assert again["methods"][0]["before"] == {"active": True}
+
+
+def test_a_drain_after_a_finished_undo_finds_anew():
+    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
+    assert undone["undone"] is True
+    found = {"id": "1-service", "state": "found", "before": {"active": False}, "options": {"name": "httpd"}}
+    again = take_step(undone, EVENT, Step(method=found), utc_text(START + 20))
+    assert again["methods"][0]["before"] == {"active": False}
+    assert again["methods"][0]["options"] == {"name": "httpd"}
+    assert again["undone"] is False
+
+
+def test_a_drain_after_an_undo_that_says_nothing_keeps_what_was_found():
+    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER)
+    again = take_step(undone, EVENT, Step(method={"id": "1-service", "state": "begun", "before": None}), LATER)
+    assert again["methods"][0]["before"] == {"active": True}
+
+
+def test_methods_stay_in_the_order_in_which_they_began():
+    record = begun()
+    for name in ("2-probe_file", "3-command", "1-service", "2-probe_file"):
+        record = take_step(record, EVENT, Step(method={"id": name, "state": "drained"}), LATER)
+    assert [method["id"] for method in record["methods"]] == ["1-service", "2-probe_file", "3-command"]
+
+
+def test_the_time_of_a_method_moves_with_its_state_only():
+    record = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "begun", "error": "slow"}), LATER)
+    assert record["methods"][0]["at"] == NOON
+    assert record["methods"][0]["error"] == "slow"
+
+
+def test_undone_of_one_method_does_not_unset_undone():
+    record = take_step(begun(), EVENT, Step(changes={"undone": True}), LATER)
+    record = take_step(record, EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER)
+    assert record["undone"] is True
+
+
+def test_stamps_are_the_present_time_and_win_over_changes():
+    record = take_step(begun(), EVENT, Step(stamp=["verified_at"], changes={"verified_at": "x", "deadline": "y"}), LATER)
+    assert (record["verified_at"], record["deadline"]) == (LATER, "y")
+
+
+def test_a_boot_is_noted_with_a_check_only():
+    record = take_step(begun(boot_id="boot-1"), EVENT, Step(changes={"phase": "draining"}, boot_id="boot-1"), NOON)
+    assert record["boot_id"] is None
+    record = take_step(record, EVENT, Step(stamp=["verified_at"], boot_id="boot-1"), NOON)
+    assert record["boot_id"] == "boot-1"
+    noted = take_step(record, EVENT, Step(changes={"phase": "started"}, stamp=["started_at"], boot_id="boot-2"), LATER)
+    assert noted["boot_id"] == "boot-1"
+    assert take_step(noted, EVENT, Step(changes={"verified_at": LATER}, boot_id="boot-2"), LATER)["boot_id"] == "boot-2"
+
+
+def test_text_from_old_templates_is_understood():
+    changes = {"attempts": "2", "undone": "False", "reason": "", "retry_at": None, "told": ("noticed",), "rule": ""}
+    record = take_step(begun(), EVENT, Step(changes=changes, event={"duration_in_seconds": "-1"}), LATER)
+    assert (record["attempts"], record["undone"], record["reason"], record["told"]) == (2, False, None, ["noticed"])
+    assert record["event"]["duration_in_seconds"] == -1
+    assert record["rule"] is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"changes": {"phase": "finished"}},
+        {"changes": {"history": []}},
+        {"changes": {"revision": 7}},
+        {"changes": {"methods": []}},
+        {"changes": {"attempts": "many"}},
+        {"changes": {"attempts": True}},
+        {"changes": {"undone": "perhaps"}},
+        {"changes": {"told": "noticed"}},
+        {"changes": {"rule": "default"}},
+        {"changes": {"outcome": "fine"}},
+        {"method": {"state": "begun"}},
+        {"method": {"id": "1-service", "state": "stopped"}},
+        {"method": {"id": "1-service", "foo": 1}},
+        {"method": {"id": "1-service", "before": "running"}},
+        {"stamp": ["now"]},
+        {"event": {"event_id": "another"}},
+        {"event": {"resources": "web1"}},
+        {"event": {"duration_in_seconds": "soon"}},
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(wrong):
+    with pytest.raises(RecordsError) as caught:
+        take_step(begun(), EVENT, Step(**wrong), LATER)
+    assert not caught.value.conflict
+    assert len(str(caught.value)) > 20
+
+
+def recovered_at(seconds, **changes):
+    keys = dict({"phase": "recovered", "undone": True}, **changes)
+    return take_step(begun(), EVENT, Step(changes=keys), utc_text(START + seconds))
+
+
+def test_recovered_records_are_pruned_after_their_time_only():
+    record = recovered_at(100)
+    assert not may_be_pruned(record, utc_text(START + 100 + 86400), 86400)
+    assert may_be_pruned(record, utc_text(START + 100 + 86401), 86400)
+
+
+def test_a_clock_that_went_back_prunes_nothing():
+    assert not may_be_pruned(recovered_at(100), utc_text(START - 500000), 86400)
+
+
+@pytest.mark.parametrize("phase", ["noticed", "draining", "drained", "approved", "started", "gone", "recovering", "failed"])
+def test_unfinished_records_are_never_pruned(phase):
+    assert not may_be_pruned(recovered_at(0, phase=phase), utc_text(START + 10**8), 86400)
+
+
+def test_held_records_are_pruned_when_nothing_is_left_and_the_event_is_gone():
+    day_later = utc_text(START + 90000)
+    assert not may_be_pruned(recovered_at(0, phase="held"), day_later, 86400)
+    assert may_be_pruned(recovered_at(0, phase="held", missing_since=NOON), day_later, 86400)
+    assert not may_be_pruned(recovered_at(0, phase="held", missing_since=NOON, undone=False), day_later, 86400)
+    assert may_be_pruned(recovered_at(0, phase="held"), utc_text(START + 90000 + LONGEST_NOTICE), 86400)
+
+
+def test_nothing_changed_means_no_method_or_all_undone():
+    assert nothing_changed(take_step(None, EVENT, Step(), NOON))
+    assert not nothing_changed(begun())
+    assert nothing_changed(take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER))
+
+
+def test_difference_shows_only_what_differs():
+    record = begun()
+    after = dict(take_step(record, EVENT, Step(changes={"reason": "why"}), LATER), revision=2)
+    shown = difference(record, after, "event-x")
+    assert (shown["before"], shown["after"]) == ({"reason": None}, {"reason": "why"})
+
+
+def test_an_attempt_that_fails_before_it_has_begun_is_counted():
+    first = take_step(None, "x", Step(changes={"phase": "failed", "attempts": 1}), utc_text(START))
+    again = take_step(first, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    same = take_step(again, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    assert [entry["phase"] for entry in again["history"]] == ["failed", "failed"]
+    assert same["history"] == again["history"]

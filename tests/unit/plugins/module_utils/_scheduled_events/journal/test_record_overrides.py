@@ -1,0 +1,83 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person said, in the record: kept whole or refused, and older records without it can be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import WrongDecision, checked_decision
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, take_step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    RecordsError,
+    Unreadable,
+    decode,
+    empty_record,
+    encode,
+    file_name,
+)
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
+
+NOON, LATER = utc_text(START), utc_text(START + 3600)
+HOLD = {"action": "hold", "who": "alice", "why": None, "at": NOON, "until": LATER, "vm": None, "beside": []}
+RETIRE = {"action": "retire_vm", "who": "alice", "why": "its disk is gone", "at": NOON, "until": LATER, "vm": "web2"}
+
+
+def test_a_decision_is_kept_and_can_be_taken_back():
+    record = take_step(None, EVENT, Step(changes={"decision": {"action": "hold", "who": " alice ", "at": NOON, "until": LATER}}), NOON)
+    assert record["decision"] == HOLD
+    record["revision"] = 1
+    assert decode(encode(record), file_name(EVENT, 1))["decision"] == HOLD
+    # Nothing else of the record changes with it, and other changes leave it.
+    assert take_step(record, EVENT, Step(changes={"phase": "drained"}), LATER)["decision"] == HOLD
+    assert take_step(record, EVENT, Step(changes={"decision": ""}), LATER) == {**record, "decision": None}
+
+
+def test_what_still_holds_beside_it_is_kept():
+    found = checked_decision({**HOLD, "beside": [RETIRE]})
+    assert found["beside"] == [{**RETIRE, "beside": []}]
+    assert checked_decision(found) == found
+
+
+def test_a_record_without_the_key_is_one_without_a_decision():
+    record = {**empty_record(EVENT), "revision": 1}
+    del record["decision"]
+    assert decode(encode(record), file_name(EVENT, 1))["decision"] is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("hold", "no dictionary"),
+        ({**HOLD, "colour": 1}, "unknown key colour"),
+        ({**HOLD, "action": "explode"}, "'explode'; known are approve, hold, release, let_it_come, retire_vm"),
+        ({**HOLD, "action": ["hold"]}, "has the action"),
+        ({**HOLD, "who": " "}, "needs who for hold"),
+        ({**HOLD, "action": "approve"}, "needs why for approve"),
+        ({**RETIRE, "why": ""}, "needs why for retire_vm"),
+        ({**RETIRE, "vm": None}, "needs vm for retire_vm"),
+        ({**HOLD, "until": None}, "needs until for hold"),
+        ({**HOLD, "at": None}, "needs at for hold"),
+        ({**HOLD, "until": "tomorrow"}, "'tomorrow' in until and no time"),
+        ({**HOLD, "why": "x" * 2000}, "more than 1000 characters in why"),
+        ({**HOLD, "beside": "hold"}, "no list in beside"),
+        ({**HOLD, "beside": [{"action": "hold"}]}, "needs who"),
+    ],
+)
+def test_what_is_no_decision_is_refused(wrong, words):
+    with pytest.raises(WrongDecision, match=words):
+        checked_decision(wrong)
+    with pytest.raises(RecordsError, match=words):
+        take_step(None, EVENT, Step(changes={"decision": wrong}), NOON)
+    # In a file it makes the record one that cannot be used: nobody goes on without what a person said.
+    data = json.dumps({**empty_record(EVENT), "revision": 1, "decision": wrong}).encode()
+    with pytest.raises(Unreadable, match=words):
+        decode(data, file_name(EVENT, 1))
+
+
+def test_a_release_needs_no_end():
+    assert checked_decision({"action": "release", "who": "bob", "at": NOON})["until"] is None

@@ -1,0 +1,341 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
+    EVENT,
+    FakeHost,
+    as_nobody,
+    step,
+)
+
+NAME = "event-" + EVENT.lower()
+
+
+@pytest.fixture
+def host():
+    return FakeHost()
+
+
+@pytest.fixture
+def records(tmp_path, host):
+    return Records(LocalFiles(str(tmp_path / "records")), host)
+
+
+def present(records):
+    return sorted(os.listdir(records.files.where))
+
+
+def put(records, name, content):
+    records.files.make()
+    with open(os.path.join(records.files.where, name), "wb") as stream:
+        stream.write(content if isinstance(content, bytes) else content.encode())
+
+
+def test_without_a_directory_there_are_no_records(records):
+    assert records.read_all() == ([], [], True)
+    assert records.read(EVENT) is None
+    assert not os.path.exists(records.files.where)
+
+
+def test_one_file_per_event_and_the_newest_revision_only(records):
+    for number in range(3):
+        written = records.write(EVENT, step(changes={"attempts": number}))
+    assert written.after["revision"] == 3 and written.before["revision"] == 2
+    assert present(records) == [NAME + ".3.json"]
+    assert records.read(EVENT) == written.after
+
+
+def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
+    """Beside a change, a directory may list neither the old nor the new name."""
+    records.write(EVENT, step())
+    listings = [[], [NAME + ".1.json"], [NAME + ".1.json"]]
+    monkeypatch.setattr(records.files, "_list", lambda: listings.pop(0))
+    assert records.files.names() == [NAME + ".1.json"] and listings == []
+
+
+def test_only_the_owner_may_look(records):
+    old = os.umask(0)
+    try:
+        records.write(EVENT, step())
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(os.stat(records.files.where).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(os.path.join(records.files.where, NAME + ".1.json")).st_mode) == 0o600
+
+
+def test_ids_compare_without_case_and_are_kept_as_they_came(records):
+    records.write(EVENT, step())
+    written = records.write(EVENT.lower(), step(changes={"reason": "x"}))
+    assert written.after["revision"] == 2
+    assert written.after["event"]["event_id"] == EVENT
+
+
+def test_nothing_new_is_not_written(records, host):
+    records.write(EVENT, step(changes={"reason": "x"}))
+    host.pass_time(5)
+    written = records.write(EVENT, step(changes={"reason": "x"}))
+    assert not written.changed and written.after["revision"] == 1
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_check_mode_says_the_same_and_writes_nothing(records):
+    said = records.write(EVENT, step(changes={"reason": "x"}), check_mode=True)
+    assert said.changed and not os.path.exists(records.files.where)
+    assert records.write(EVENT, step(changes={"reason": "x"})).after == said.after
+    assert records.remove(EVENT, check_mode=True).changed
+    assert records.read(EVENT) is not None
+
+
+@pytest.mark.parametrize("expected", [0, 2, 7])
+def test_another_revision_than_expected_is_a_conflict(records, expected):
+    records.write(EVENT, step())
+    with pytest.raises(RecordsError) as caught:
+        records.write(EVENT, step(changes={"reason": "x"}), expected_revision=expected)
+    assert caught.value.conflict and caught.value.record["revision"] == 1
+    with pytest.raises(RecordsError) as caught:
+        records.remove(EVENT, expected_revision=expected)
+    assert caught.value.conflict
+    assert records.read(EVENT)["reason"] is None
+
+
+def test_the_expected_revision_is_written(records):
+    records.write(EVENT, step(), expected_revision=0)
+    assert records.write(EVENT, step(changes={"reason": "x"}), expected_revision=1).after["revision"] == 2
+    assert records.remove(EVENT, expected_revision=2).changed
+    assert present(records) == []
+
+
+HOSTILE = [
+    "../../x",
+    "/etc/passwd",
+    "..",
+    ".",
+    "a" * 10000,
+    "ä€𝄞\u202e",
+    "x\n",
+    "x\0y",
+    "con\\aux",
+    "event id",
+    "a.1.json",
+    "\ud800",
+    "-",
+    "%2e%2e/",
+]
+
+
+@pytest.mark.parametrize("event_id", HOSTILE)
+def test_no_id_leaves_the_directory(records, event_id, tmp_path):
+    records.write(event_id, step(changes={"phase": "draining"}))
+    records.write(event_id, step(changes={"phase": "drained"}))
+    assert os.listdir(tmp_path) == ["records"]
+    assert len(present(records)) == 1 and len(present(records)[0]) < 100
+    assert [record["phase"] for record in records.read_all().records] == ["drained"]
+    assert records.read(event_id)["event"]["event_id"] == event_id
+    records.remove(event_id)
+    assert present(records) == []
+
+
+def test_different_hostile_ids_have_different_files(records):
+    for event_id in HOSTILE:
+        records.write(event_id, step())
+    assert len(present(records)) == len(HOSTILE)
+    assert len(records.read_all().records) == len(HOSTILE)
+
+
+def test_oldest_first(records, host):
+    for event_id in ("b", "c", "a"):
+        records.write(event_id, step())
+        host.pass_time(1)
+    assert [record["event"]["event_id"] for record in records.read_all().records] == ["b", "c", "a"]
+
+
+BROKEN = {
+    "empty": "",
+    "cut": '{"format": 1, "revision": 1, "ev',
+    "not utf-8": b"\xff\xfe",
+    "a list": "[]",
+    "a number": "1",
+    "nothing in it": "{}",
+    "newer": '{"format": 2, "revision": 1, "event": {"event_id": "%s"}}' % EVENT,
+    "other revision": '{"format": 1, "revision": 2, "event": {"event_id": "%s"}}' % EVENT,
+    "other event": '{"format": 1, "revision": 1, "event": {"event_id": "other"}}',
+    "odd phase": '{"format": 1, "revision": 1, "phase": "done", "event": {"event_id": "%s"}}' % EVENT,
+    "odd methods": '{"format": 1, "revision": 1, "methods": {}, "event": {"event_id": "%s"}}' % EVENT,
+    "deep": '{"format": 1, "revision": 1, "rule": %s%s}' % ('{"a":' * 500 + "1", "}" * 500),
+    "endless": "[" * 100000,
+    "not a number": '{"format": 1, "revision": 1, "attempts": NaN, "event": {"event_id": "%s"}}' % EVENT,
+}
+
+
+@pytest.mark.parametrize("kind", list(BROKEN))
+def test_what_cannot_be_read_is_reported_kept_and_not_written_over(records, kind):
+    put(records, NAME + ".1.json", BROKEN[kind])
+    reading = records.read_all()
+    assert reading.records == [] and not reading.readable
+    assert len(reading.problems) == 1 and NAME + ".1.json" in reading.problems[0]
+    with pytest.raises(RecordsError) as caught:
+        records.write(EVENT, step())
+    assert NAME + ".1.json" in str(caught.value) and not caught.value.conflict
+    with pytest.raises(RecordsError):
+        records.remove(EVENT)
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_a_broken_file_does_not_hide_other_records(records):
+    records.write("other", step())
+    put(records, NAME + ".1.json", "")
+    reading = records.read_all()
+    assert [record["event"]["event_id"] for record in reading.records] == ["other"]
+    assert not reading.readable
+
+
+def test_a_broken_higher_revision_falls_back_and_is_set_aside(records):
+    records.write(EVENT, step(changes={"phase": "drained"}))
+    put(records, NAME + ".2.json", "{")
+    reading = records.read_all()
+    assert reading.records[0]["phase"] == "drained" and reading.readable and len(reading.problems) == 1
+    assert records.write(EVENT, step(changes={"phase": "approved"})).after["revision"] == 3
+    assert present(records) == [NAME + ".3.json", "unreadable-" + NAME + ".2.json"]
+    assert "set aside" in records.read_all().problems[0]
+
+
+def test_a_link_or_a_pipe_is_not_followed(records, tmp_path):
+    records.files.make()
+    elsewhere = Records(LocalFiles(str(tmp_path / "elsewhere")), records.host)
+    elsewhere.write(EVENT, step(changes={"reason": "secret"}))
+    secret = tmp_path / "elsewhere" / (NAME + ".1.json")
+    os.symlink(str(secret), os.path.join(records.files.where, NAME + ".1.json"))
+    os.mkfifo(os.path.join(records.files.where, "event-pipe.1.json"))
+    os.mkdir(os.path.join(records.files.where, "event-directory.1.json"))
+    reading = records.read_all()
+    assert reading.records == [] and len(reading.problems) == 3
+    assert not any("secret" in problem for problem in reading.problems)
+
+
+def test_files_that_are_none_of_ours_are_left_alone(records):
+    for name in ("README", "event-x.json", "event-x.0.json", "event-x.01.json", "event-x.1.json.bak", ".event-x.1.json"):
+        put(records, name, "x")
+    names = present(records)
+    assert records.read_all() == ([], [], True)
+    records.write("x", step())
+    assert present(records) == sorted(names + ["event-x.1.json"])
+
+
+def test_a_record_of_another_vm_is_set_aside(records):
+    records.write(EVENT, step(vm_id="VM-A", changes={"phase": "drained"}))
+    same = records.read_all(vm_id="vm-a", set_aside=True)
+    assert len(same.records) == 1 and same.problems == []
+    reading = records.read_all(vm_id="vm-b", set_aside=True)
+    assert reading.records == [] and len(reading.problems) == 1 and reading.readable
+    assert EVENT in reading.problems[0] and "VM-A" in reading.problems[0] and "set aside" in reading.problems[0]
+    assert present(records) == ["foreign-" + NAME + ".1.json"]
+    assert "foreign-" in records.read_all(vm_id="vm-b", set_aside=True).problems[0]
+
+
+def test_a_record_of_another_vm_is_only_reported_where_nothing_may_be_written(records):
+    records.write(EVENT, step(vm_id="VM-A"))
+    reading = records.read_all(vm_id="vm-b", set_aside=False)
+    assert reading.records == [] and "not used" in reading.problems[0]
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_setting_aside_never_overwrites(records):
+    for _time in range(2):
+        records.write(EVENT, step(vm_id="VM-A"))
+        records.read_all(vm_id="vm-b", set_aside=True)
+    assert len(present(records)) == 2 and all(name.startswith("foreign-") for name in present(records))
+
+
+def test_writing_for_this_vm_sets_a_foreign_record_aside(records):
+    records.write(EVENT, step(vm_id="VM-A", changes={"phase": "drained"}))
+    said = records.write(EVENT, step(vm_id="VM-B"), check_mode=True)
+    assert present(records) == [NAME + ".1.json"] and said.after["phase"] == "noticed"
+    written = records.write(EVENT, step(vm_id="VM-B"))
+    assert written.after["phase"] == "noticed" and written.before is None
+    assert len(present(records)) == 2
+    assert [record["vm_id"] for record in records.read_all(vm_id="VM-B").records] == ["VM-B"]
+
+
+def test_a_foreign_record_that_cannot_be_set_aside_is_not_written_over(tmp_path, host):
+    class Stubborn(LocalFiles):
+        def link(self, old, new):
+            if new.startswith("foreign-"):
+                raise PermissionError(1, "Operation not permitted")
+            super().link(old, new)
+
+    records = Records(Stubborn(str(tmp_path / "records")), host)
+    records.write(EVENT, step(vm_id="VM-A"))
+    with pytest.raises(RecordsError) as caught:
+        records.write(EVENT, step(vm_id="VM-B"))
+    assert "VM-A" in str(caught.value)
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_unknown_keys_of_a_record_are_kept(records):
+    records.write(EVENT, step())
+    path = os.path.join(records.files.where, NAME + ".1.json")
+    with open(path) as stream:
+        content = json.load(stream)
+    put(records, NAME + ".1.json", json.dumps(dict(content, added_later={"a": 1})))
+    assert records.write(EVENT, step(changes={"reason": "x"})).after["added_later"] == {"a": 1}
+
+
+def test_what_is_no_json_is_refused_also_in_check_mode(records):
+    for check_mode in (True, False):
+        with pytest.raises(RecordsError):
+            records.write(EVENT, step(method={"id": "1-x", "before": {"a": float("nan")}}), check_mode=check_mode)
+    assert records.read(EVENT) is None
+
+
+def test_prune_removes_what_is_over_and_sweeps_leftovers(records, host):
+    records.write("over", step(changes={"phase": "recovered"}))
+    records.write("open", step(changes={"phase": "drained"}))
+    put(records, "temporary-old.json", "x")
+    put(records, "temporary-new.json", "x")
+    old = os.path.join(records.files.where, "temporary-old.json")
+    os.utime(old, (os.stat(old).st_mtime - 90000,) * 2)
+    host.pass_time(86401)
+    assert records.prune(86400, check_mode=True) == ["over"]
+    assert "event-over.1.json" in present(records) and "temporary-old.json" in present(records)
+    assert records.prune(86400) == ["over"]
+    assert present(records) == ["event-open.1.json", "temporary-new.json"]
+    assert records.prune(86400) == []
+
+
+def test_prune_without_a_directory(records):
+    assert records.prune(0) == []
+
+
+def test_a_directory_that_may_not_be_written(records, tmp_path):
+    def write():
+        with pytest.raises(RecordsError) as caught:
+            records.write(EVENT, step())
+        return str(caught.value)
+
+    records.files.make()
+    os.chmod(records.files.where, 0o755)
+    assert records.files.where in as_nobody(tmp_path, records.files.where, write)
+
+
+def test_a_file_in_place_of_the_directory_is_an_error_and_not_an_empty_list(records):
+    with open(records.files.where, "w"):
+        pass
+    reading = records.read_all()
+    assert not reading.readable and len(reading.problems) == 1
+    with pytest.raises(RecordsError):
+        records.write(EVENT, step())
+    with pytest.raises(RecordsError):
+        records.prune(0)
+    with pytest.raises(RecordsError):
+        records.read(EVENT)

@@ -1,0 +1,269 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import COPY_BYTES
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
+    LONGEST_SECONDS,
+    Mirrors,
+    checked_restore,
+    mirror_name,
+)
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
+    EVENT,
+    FakeHost,
+    as_nobody,
+    step,
+)
+
+METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {"balancers": {}}, "outside": True}
+NAME = mirror_name("web1", EVENT)
+
+
+@pytest.fixture
+def host():
+    return FakeHost()
+
+
+@pytest.fixture
+def records(tmp_path, host):
+    return Records(LocalFiles(str(tmp_path / "web1")), host)
+
+
+@pytest.fixture
+def mirrors(tmp_path, host):
+    return Mirrors(LocalFiles(str(tmp_path / "web2")), host)
+
+
+def drained(records, state="drained", **changes):
+    return records.write(EVENT, step(changes={"phase": "drained", **changes}, method={**METHOD, "state": state}, vm_id="VM-1")).after
+
+
+def only(record, phase="draining"):
+    """What a copy holds of a record."""
+    begin = [{"phase": "draining", "at": record["history"][0]["at"]}]
+    methods = [{key: one[key] for key in ("id", "method", "state", "before", "at", "outside")} for one in record["methods"] if one["outside"]]
+    kept = {"revision": record["revision"], "vm_id": record["vm_id"], "undone": record["undone"], "history": begin, "methods": methods}
+    return {**empty_record(EVENT), **kept, "phase": phase}
+
+
+def present(mirrors):
+    return sorted(os.listdir(mirrors.files.where))
+
+
+def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, mirrors, host):
+    record = drained(records)
+    assert mirrors.write("web1", "VM-1", record).changed
+    assert present(mirrors) == [NAME]
+    assert mirrors.read_all() == ([{"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}], [])
+    assert Records(mirrors.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
+    assert present(mirrors) == [NAME]
+    mode = os.stat(mirrors.files.where).st_mode
+    assert stat.S_IMODE(mode) == 0o700
+    assert mirrors.write("web1", "VM-1", record).changed is False
+    # The same event on another VM has a file of its own, whatever the VM is called.
+    mirrors.write("../web/1 \N{SNOWMAN}", None, record)
+    assert len(present(mirrors)) == 2 and len(mirrors.read_all().mirrors) == 2
+
+
+def test_an_older_revision_never_replaces_a_newer_one(records, mirrors):
+    old = drained(records)
+    new = drained(records, attempts=2)
+    assert new["revision"] > old["revision"]
+    mirrors.write("web1", "VM-1", new)
+    written = mirrors.write("web1", "VM-1", old)
+    assert (written.changed, written.after) == (False, only(new))
+    # Not even one that says that all is over: a new drain may have begun since.
+    assert mirrors.write("web1", "VM-1", {**old, "phase": "recovered"}).changed is False
+    assert mirrors.read_all().mirrors[0]["record"] == only(new)
+    # Another machine by that name: its clock and its revisions say nothing about the old one's.
+    assert mirrors.write("web1", "VM-2", {**old, "phase": "recovered"}).changed and present(mirrors) == []
+
+
+def test_a_record_that_began_later_is_newer_with_whatever_revision(records, mirrors, host):
+    mirrors.write("web1", "VM-1", {**drained(records), "revision": 9})
+    records.remove(EVENT)
+    host.pass_time(60)
+    later = drained(records)
+    assert later["revision"] == 1 and mirrors.write("web1", "VM-1", later).changed
+    assert mirrors.read_all().mirrors[0]["record"] == only(later)
+
+
+def test_recovered_is_removed_and_check_mode_changes_nothing(records, mirrors):
+    record = drained(records)
+    assert mirrors.write("web1", None, record, check_mode=True).changed
+    assert not os.path.exists(mirrors.files.where)
+    mirrors.write("web1", None, record)
+    over = records.write(EVENT, step(changes={"phase": "recovered", "undone": True})).after
+    assert mirrors.write("web1", None, over, check_mode=True).changed and present(mirrors) == [NAME]
+    assert mirrors.write("web1", None, over).changed and present(mirrors) == []
+    assert mirrors.write("web1", None, over).changed is False
+
+
+RESTORED = {
+    "event": {"event_id": EVENT, "resources": ["web1"]},
+    "phase": "draining",
+    "history": [{"phase": "draining", "at": "2026-11-21T20:05:00.000000Z"}],
+    "methods": [{**METHOD, "state": "begun"}],
+}
+
+
+def test_a_restored_record_says_what_was_changed_outside_and_counts_as_newer_than_its_copy(records, mirrors, host):
+    drained(records)
+    mirrors.write("web1", "VM-1", drained(records, attempts=2))
+    records.remove(EVENT)
+    # As a template of ansible-core 2.18 may hand it on.
+    given = {**RESTORED, "age_seconds": 3, "revision": "0"}
+    restored = records.write(EVENT, step(restore=checked_restore(given), vm_id="VM-1"), expected_revision=0).after
+    assert restored["revision"] == 1 and restored["vm_id"] == "VM-1" and restored["phase"] == "draining"
+    (method,) = restored["methods"]
+    assert {key: value for key, value in method.items() if value is not None} == {**METHOD, "state": "begun"}
+    assert restored["rule"] is None and restored["decision"] is None
+    assert mirrors.write("web1", "VM-1", restored).changed
+    # The undo goes on with it.
+    undone = records.write(EVENT, step(changes={"phase": "recovering"}, method={"id": METHOD["id"], "state": "undone"})).after
+    assert undone["methods"][0]["state"] == "undone" and undone["methods"][0]["before"] == METHOD["before"]
+    # A record that is there is not replaced.
+    changed = records.write(EVENT, step(restore=RESTORED, changes={"attempts": 7})).after
+    assert changed["attempts"] == 7 and changed["vm_id"] == "VM-1"
+    with pytest.raises(RecordsError, match="was expected"):
+        records.write(EVENT, step(restore=RESTORED), expected_revision=0)
+    with pytest.raises(RecordsError, match="record to restore is of"):
+        records.write("ANOTHER", step(restore=RESTORED))
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"phase": "approved"}, "must be in phase draining"),
+        ({"rule": {"name": "x"}}, "has rule"),
+        ({"decision": {"action": "hold", "who": "x", "why": "y", "at": "2026-11-21T20:05:00Z", "until": "2026-11-22T20:05:00Z"}}, "has decision"),
+        ({"approved_at": "2026-11-21T20:05:00Z"}, "has approved_at"),
+        ({"methods": [{**METHOD, "outside": False}]}, "not outside"),
+        ({"methods": [{**METHOD, "options": {"undo": "/tmp/evil.yml"}}]}, "has options"),
+    ],
+)
+def test_nothing_but_findings_outside_is_restored(more, words):
+    with pytest.raises(RecordsError, match=words):
+        checked_restore({**RESTORED, **more})
+
+
+def test_a_copy_holds_no_command_no_rule_and_nobodys_word(records, mirrors):
+    local = {"id": "2-command", "method": "command", "state": "drained", "options": {"undo": "SECRET"}, "before": {}}
+    records.write(EVENT, step(changes={"phase": "drained", "reason": "SECRET", "rule": {"name": "SECRET"}}, method=local, vm_id="VM-1"))
+    record = records.write(EVENT, step(method={**METHOD, "state": "drained", "options": {"socket": "SECRET"}}, vm_id="VM-1")).after
+    mirrors.write("web1", "VM-1", record, keeper_vm_id="VM-2")
+    with open(mirrors.files._path(NAME)) as stream:
+        text = stream.read()
+    assert "SECRET" not in text and json.loads(text)["keeper_vm_id"] == "VM-2" and json.loads(text)["format"] == 2
+    assert [one["id"] for one in mirrors.read_all("vm-2").mirrors[0]["record"]["methods"]] == ["1-haproxy"]
+
+
+def test_what_came_with_another_vms_disk_is_no_copy(records, mirrors):
+    mirrors.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
+    reading = mirrors.read_all("VM-9")
+    assert reading.mirrors == [] and NAME in reading.problems[0] and "kept by another VM" in reading.problems[0]
+    for own in ("vm-2", None):
+        assert len(mirrors.read_all(own).mirrors) == 1 and mirrors.read_all(own).problems == []
+
+
+def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records, mirrors, host):
+    record = {**drained(records), "decision": None, "rule": {"name": "x"}}
+    record["methods"][0]["options"] = {"socket": "evil"}
+    mirrors.files.make()
+    mirrors.files.write_exclusive(NAME, json.dumps({"format": 1, "vm": "web1", "vm_id": "VM-1", "record": record}).encode())
+    (mirror,) = mirrors.read_all("VM-2").mirrors
+    assert mirror == {"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}
+    host.pass_time(LONGEST_SECONDS + 1)
+    assert mirrors.read_all("VM-2") == ([], [])
+
+
+def test_a_copy_lives_a_month_by_the_clock_of_who_keeps_it(records, mirrors, host):
+    mirrors.write("web1", None, drained(records))
+    host.pass_time(LONGEST_SECONDS - 10)
+    assert len(mirrors.read_all().mirrors) == 1
+    host.pass_time(20)
+    assert mirrors.read_all() == ([], []) and mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"format": 3}', '{"format": 1, "vm": "web1", "record": {}}', '{"format": 1, "vm": "web1", "record": {"event": {"event_id": "X"}}}'],
+)
+def test_what_is_no_copy_is_told_and_replaced(records, mirrors, content):
+    mirrors.files.make()
+    with open(os.path.join(mirrors.files.where, NAME), "w") as stream:
+        stream.write(content)
+    reading = mirrors.read_all()
+    assert reading.mirrors == [] and NAME in reading.problems[0]
+    assert mirrors.write("web1", None, drained(records)).changed
+    assert len(mirrors.read_all().mirrors) == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"event": 1}, {"event": {}}, {"event": {"event_id": " "}}, {"event": {"event_id": "X"}, "phase": "??"}])
+def test_a_record_that_is_none_is_refused(mirrors, given):
+    with pytest.raises(RecordsError, match="record given"):
+        mirrors.write("web1", None, given)
+    with pytest.raises(RecordsError, match=r"mirror\.vm"):
+        mirrors.write(" ", None, given)
+
+
+def test_copies_are_pruned_when_nothing_is_left_to_undo(records, mirrors, host):
+    mirrors.write("web1", None, drained(records))
+    undone = {"event": {"event_id": "E-2"}, "phase": "recovering", "history": [{"phase": "draining", "at": host.now()}], "revision": 1}
+    mirrors.write("web1", None, {**undone, "methods": [{**METHOD, "state": "undone"}]})
+    host.pass_time(86401)
+    assert mirrors.prune(86400, check_mode=True) == ["E-2"] and len(present(mirrors)) == 2
+    assert mirrors.prune(86400) == ["E-2"]
+    assert present(mirrors) == [NAME], "what was not put back yet is kept"
+    stamp = os.stat(mirrors.files._path(NAME)).st_mtime - LONGEST_SECONDS - 10
+    os.utime(mirrors.files._path(NAME), (stamp, stamp))
+    assert mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(records, mirrors, tmp_path):
+    mirrors.write("web1", None, drained(records))
+    newer = drained(records, attempts=3)
+    os.chmod(mirrors.files.where, 0o555)
+
+    def write():
+        try:
+            mirrors.write("web1", None, newer)
+        except RecordsError as error:
+            return str(error)
+        return "written"
+
+    said = as_nobody(tmp_path, mirrors.files.where, write)
+    assert mirrors.files.where in said and "cannot be" in said, said
+    with open(mirrors.files._path(NAME)) as stream:
+        assert json.load(stream)["record"]["revision"] < newer["revision"]
+
+
+def test_a_copy_has_its_limit_and_none_is_kept_instead(records, mirrors):
+    """Else one VM's copies would leave no room for those of the others."""
+    record = drained(records)
+    record["methods"][0]["before"] = {"balancers": {f"lb{number}": {"shop": {"state": "ready", "up": True}} for number in range(500)}}
+    assert mirrors.write("web1", "VM-1", record).changed
+    record["methods"][0]["before"] = {"x": "y" * COPY_BYTES}
+    record["revision"] += 1
+    with pytest.raises(RecordsError, match=f"more than {COPY_BYTES} bytes, and is not kept"):
+        mirrors.write("web1", "VM-1", record)
+    assert present(mirrors) == [NAME] and len(mirrors.read_all().mirrors) == 1
+
+
+def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, mirrors, monkeypatch):
+    mirrors.write("web1", "VM-1", drained(records))
+    monkeypatch.setattr(files_module, "FOLDER_BYTES", 10)
+    (problem,) = Mirrors(LocalFiles(mirrors.files.where), mirrors.host).read_all().problems
+    assert "was not read: it would be more than 10 bytes" in problem and "Remove" not in problem

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tombstones: what is over on a VM stays over, whatever copies of its record turn up."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS, Tombstones, tombstone_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, FakeHost
+
+METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {}, "state": "undone", "outside": True}
+NAME = tombstone_name(EVENT)
+
+
+@pytest.fixture
+def host():
+    return FakeHost()
+
+
+@pytest.fixture
+def files(tmp_path):
+    return LocalFiles(str(tmp_path / "records"))
+
+
+def change(files, host, check_mode=False, **options):
+    given = {key: about.get("default") for key, about in record_arguments().items()}
+    return change_records(files, host, {**given, **options}, check_mode, lambda line: None)
+
+
+def recovered(files, host, outside=True, event_id=EVENT):
+    change(files, host, event_id=event_id, changes={"phase": "recovered"}, method={**METHOD, "outside": outside}, vm_id="VM-1")
+
+
+def present(files):
+    return [name for name in os.listdir(files.where) if name.startswith("tombstone-")]
+
+
+def test_a_pruned_record_leaves_one_that_outlives_its_copies(files, host):
+    recovered(files, host)
+    host.pass_time(86401)
+    assert change(files, host, check_mode=True, state="pruned")["pruned"] == [EVENT] and present(files) == []
+    assert change(files, host, state="pruned")["pruned"] == [EVENT] and present(files) == [NAME]
+    (stone,) = Tombstones(files, host).read_all().tombstones
+    assert (stone["event_id"], stone["vm_id"]) == (EVENT, "VM-1") and set(stone) == {"event_id", "vm_id", "at"}
+    host.pass_time(LONGEST_SECONDS + 10)
+    change(files, host, state="pruned")
+    assert present(files) == [NAME], "a copy may be there for a moment longer"
+    host.pass_time(KEPT_SECONDS - LONGEST_SECONDS)
+    change(files, host, check_mode=True, state="pruned")
+    assert present(files) == [NAME]
+    change(files, host, state="pruned")
+    assert present(files) == []
+
+
+def test_a_record_that_a_person_removes_leaves_one_too_and_one_without_a_change_outside_none(files, host):
+    recovered(files, host)
+    recovered(files, host, outside=False, event_id="E-2")
+    change(files, host, check_mode=True, state="absent", event_id=EVENT)
+    assert present(files) == []
+    for event_id in (EVENT, "E-2"):
+        change(files, host, state="absent", event_id=event_id)
+    assert present(files) == [NAME]
+
+
+def test_without_room_for_it_the_record_stays(files, host, monkeypatch):
+    recovered(files, host)
+    host.pass_time(86401)
+
+    def full(name, content):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(files, "write_exclusive", full)
+    assert change(files, host, state="pruned")["pruned"] == []
+    with pytest.raises(RecordsError, match="The tombstone .* cannot be written"):
+        change(files, host, state="absent", event_id=EVENT)
+    assert [name for name in os.listdir(files.where) if name.startswith("event-")] != []
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"format": 9}', b'{"format": 1, "event_id": "E-9", "at": "x"}', b'{"format": 1, "event_id": 7, "at": "x"}'])
+def test_what_is_none_is_told(files, host, content):
+    files.make()
+    files.write_exclusive(NAME, content)
+    reading = Tombstones(files, host).read_all()
+    assert reading.tombstones == [] and NAME in reading.problems[0]
+    change(files, host, state="pruned")
+    assert present(files) == [NAME]

@@ -1,0 +1,135 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The policy: the named ones, what a rule may say, and errors that name the rule and the position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED, Decision, PolicyError, load, strictest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event
+
+DRAIN = {"drain": True, "approve": "after_drain"}
+
+
+def decide(policy: Any, **values: Any) -> tuple[str, bool, str]:
+    found = load(policy).decide(event(**values))
+    return found.name, found.drain, found.approve
+
+
+@pytest.mark.parametrize(
+    ("values", "default", "documentation"),
+    [
+        ({"event_type": "Freeze", "duration_in_seconds": 0}, "short pause", "short pause"),
+        ({"event_type": "Freeze", "duration_in_seconds": 8}, "short pause", "short pause"),
+        ({"event_type": "Freeze", "duration_in_seconds": 9}, "everything else", "everything else"),
+        ({"event_type": "Freeze", "duration_in_seconds": -1}, "everything else", "everything else"),
+        ({"event_type": "Freeze", "duration_in_seconds": None}, "everything else", "everything else"),
+        ({"event_type": "Reboot", "duration_in_seconds": 5}, "everything else", "everything else"),
+        ({"event_source": "User"}, "everything else", "asked for by user"),
+        ({"status": "Started"}, "everything else", "already running"),
+        ({"status": "Started", "event_source": "User"}, "everything else", "already running"),
+    ],
+    ids=str,
+)
+def test_named_policies(values: dict[str, Any], default: str, documentation: str) -> None:
+    assert decide("default", **values)[0] == default
+    assert decide(None, **values)[0] == default
+    assert decide("documentation", **values)[0] == documentation
+    assert decide(NAMED["documentation"], **values)[0] == documentation
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("none", "no policy named 'none'"),
+        (7, "a name or a list"),
+        ({"drain": True}, "a name or a list"),
+        ([], "no rules"),
+        (["x"], "rule 1"),
+        ([DRAIN, {"approve": "now"}], "rule 2 of the policy: drain must be"),
+        ([{"name": "n", "drain": "perhaps", "approve": "now"}], "rule 1 of the policy ('n'): drain must be"),
+        ([{"drain": True}], "approve must be one of"),
+        ([{"drain": True, "approve": "later"}], "approve must be one of"),
+        ([{"drain": True, "approve": "now"}], "does not wait for a drain"),
+        ([{"drain": False, "approve": "after_drain"}], "needs drain: true"),
+        ([{**DRAIN, "wen": "x"}], "unknown keys wen"),
+        ([{**DRAIN, "when": ""}], "when must be"),
+        ([{**DRAIN, "when": True}], "when must be"),
+        ([DRAIN, {**DRAIN, "name": "n", "when": "event_type = 'Freeze'"}], "rule 2 of the policy ('n'): when at character 12 is not JMESPath"),
+        ([{**DRAIN, "when": "event_type == 'Freeze"}], "is not JMESPath"),
+        ([{**DRAIN, "when": "event_typ == 'Freeze'"}], "at character 1 names 'event_typ'"),
+        ([{**DRAIN, "when": "event_id && (raw.x || !dur)"}], "at character 24 names 'dur'"),
+        ([{**DRAIN, "when": "contain(description, 'x')"}], "cannot be evaluated"),
+        ([{**DRAIN, "when": "starts_with(description)"}], "cannot be evaluated"),
+        ([{**DRAIN, "drain_at": "later"}], "drain_at must be"),
+        ([{**DRAIN, "drain_at": -1}], "drain_at must be"),
+        ([{**DRAIN, "window": {"days": ["someday"]}}], "window days must be"),
+        ([{**DRAIN, "window": {"from": "25:00"}}], "window from must be"),
+        ([{**DRAIN, "window": {"from": "1:00", "to": "1:00"}}], "same time"),
+        ([{**DRAIN, "window": {"at": 1}}], "unknown keys at"),
+        ([{**DRAIN, "window": []}], "window must be"),
+        ([{**DRAIN, "unreachable": "ignore"}], "unreachable must be one of"),
+        ([{**DRAIN, "hold_at_deadline": "x"}], "hold_at_deadline must be one of"),
+    ],
+    ids=str,
+)
+def test_errors_name_rule_and_position(policy: Any, words: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load(policy)
+    assert words in str(caught.value)
+
+
+def test_text_from_templates_is_understood() -> None:
+    assert decide([{"drain": "false", "approve": "now"}]) == ("rule 1", False, "now")
+    assert load([{**DRAIN, "drain_at": "900"}]).rules[0].decision.drain_at == 900.0
+
+
+def test_conditions_may_look_into_the_event_as_received() -> None:
+    policy = [{"when": "raw.Fresh[0].level == 'high'", "drain": False, "approve": "never"}, DRAIN]
+    assert decide(policy, raw={"Fresh": [{"level": "high"}]})[2] == "never"
+    assert decide(policy, raw=None)[2] == "after_drain"
+    assert decide([{**DRAIN, "when": "contains(resources, 'vm1')", "name": "n"}, DRAIN])[0] == "n"
+    assert decide([{**DRAIN, "when": "resources[?starts_with(@, 'vm')]", "name": "n"}, DRAIN])[0] == "n"
+    assert decide([{**DRAIN, "when": "length(resources)", "name": "n"}, DRAIN])[0] == "n"
+
+
+def test_no_rule_means_that_a_person_looks() -> None:
+    found = load([{**DRAIN, "when": "event_type == 'Freeze'"}]).decide(event())
+    assert (found.drain, found.approve) == (True, "never")
+    assert found.problem
+
+
+def test_the_strictest_wins() -> None:
+    now, after, never, let = Decision("a", False, "now"), Decision("b", True, "after_drain"), Decision("c", True, "never"), Decision("d", False, "never")
+    assert strictest([now, after]) is after
+    assert strictest([never, after, now]) is never
+    assert strictest([now, let]) is let
+    # Each of them as strict as any: who drains does not loosen what is never approved.
+    both = strictest([let, after])
+    assert (both.drain, both.approve) == (True, "never")
+    loose = Decision("e", True, "after_drain", unreachable="drained")
+    assert strictest([loose, now]).unreachable == "wait"
+
+
+@pytest.mark.parametrize(
+    ("given", "time", "inside"),
+    [
+        ({"days": ["sat", "Sunday"]}, "2026-11-21T00:00:00Z", True),
+        ({"days": ["sat", "sun"]}, "2026-11-20T23:59:59Z", False),
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-21T21:59:00Z", False),
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-21T22:00:00Z", True),
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-22T03:59:00Z", True),
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-22T04:00:00Z", False),
+        ({"days": ["sat"], "from": "22:00", "to": "04:00"}, "2026-11-21T03:00:00Z", False),
+        ({"from": 1320, "to": "24:00"}, "2026-11-21T22:30:00Z", True),
+    ],
+)
+def test_windows(given: dict[str, Any], time: str, inside: bool) -> None:
+    (one,) = approval_window.load(given)
+    assert one.contains(timestamps.parse(time) or 0.0) is inside

@@ -1,0 +1,290 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several runs at once: all VMs of an event or none, nothing before a fresh look, and nobody passes another's claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import (
+    acts,
+    at,
+    event,
+    noted,
+    plan,
+    record,
+    vm,
+)
+
+RUN = {"id": "run000mine", "who": "alice on deploy1"}
+PAUSE = event(event_type="Freeze", duration_in_seconds=5)
+
+
+def claim(event_id: str = "E1", run: str = "run000mine", *, left: float = 100, **more: Any) -> dict[str, Any]:
+    """A claim as a look shows it."""
+    found = {
+        "name": f"claim-{run}-{event_digest(event_id)}.1.json",
+        "run": run,
+        "digest": event_digest(event_id),
+        "event_id": event_id,
+        "kind": "events",
+        "who": "bob on deploy2",
+        "groups": {},
+        "made_at": at(-10),
+        "limit": at(left),
+        "expired": left < 0,
+    }
+    return {**found, **more}
+
+
+def ours(host: str, *events: dict[str, Any], records: Any = (), claims: Any = None, **more: Any) -> dict[str, Any]:
+    """A VM that this run has claimed for E1, and that has said so before it was looked at."""
+    seen = vm(host, list(events), list(records), claims=[claim()] if claims is None else claims, **more)
+    return {**seen, "acknowledged": ["e1"]}
+
+
+def theirs(**more: Any) -> dict[str, Any]:
+    return claim(more.pop("event_id", "E9"), "run00other", **more)
+
+
+def only(found: dict[str, Any], act: str) -> dict[str, Any]:
+    """The one step of this kind."""
+    (step,) = [step for step in found["steps"] if step["act"] == act]
+    return step
+
+
+def both(**more: Any) -> dict[str, Any]:
+    return event(resources=("vm1", "vm2"), **more)
+
+
+def test_before_a_drain_begins_all_vms_of_the_event_are_claimed() -> None:
+    found = plan(vm("vm1", [both()]), vm("vm2", [both()]), vm("vm3"), run=RUN)
+    assert acts(found) == ["claim vm1 E1", "claim vm2 E1"]
+    step = next(step for step in found["steps"] if step["act"] == "claim")
+    assert step["claim"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "events", "seconds": 180.0, "groups": {}}
+    assert found["wait"]["seconds"] == 0
+
+
+def test_whoever_only_looks_on_claims_nothing() -> None:
+    assert acts(plan(vm("vm1", [event()]))) == ["drain vm1 E1"]
+
+
+def test_one_claim_too_few_and_nothing_begins() -> None:
+    assert acts(plan(ours("vm1", both()), vm("vm2", [both()]), run=RUN)) == ["claim vm2 E1"]
+
+
+def test_a_claim_that_was_not_acknowledged_before_the_look_does_not_count() -> None:
+    late = {**ours("vm2", both()), "acknowledged": []}
+    assert acts(plan(ours("vm1", both()), late, run=RUN)) == ["claim vm2 E1"]
+
+
+def test_with_all_claims_the_drain_begins_under_them() -> None:
+    found = plan(ours("vm1", both()), ours("vm2", both()), run=RUN)
+    assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
+    assert all(step["claim"] == {"run": "run000mine", "seconds": 180.0} for step in found["steps"] if step["act"] == "drain")
+
+
+def test_a_vm_that_cannot_be_read_is_not_waited_for_when_the_others_must_drain() -> None:
+    late = both(due=100)
+    silent = vm("vm2", state="unreachable", identity_hint={"name": "vm2"})
+    assert acts(plan(vm("vm1", [late]), silent, run=RUN)) == ["claim vm1 E1"]
+    assert acts(plan(ours("vm1", late), silent, run=RUN)) == ["drain vm1 E1"]
+
+
+@pytest.mark.parametrize("other_event", ["E1", "E9"])
+def test_another_run_on_one_vm_keeps_this_run_from_all_of_them(other_event: str) -> None:
+    found = plan(ours("vm1", both()), vm("vm2", [both()], claims=[theirs(event_id=other_event)]), run=RUN)
+    assert acts(found) == ["release vm1 E1"]
+    assert only(found, "release")["continues"]
+    (shown,) = found["events"]
+    assert shown["phase"] == "held"
+    assert shown["reason"] == f"run run00other of bob on deploy2 is at work on vm2 for {other_event}"
+
+
+def test_nobody_passes_a_claim_that_was_made_later() -> None:
+    found = plan(ours("vm1", event(), claims=[claim(made_at=at(-500)), theirs(made_at=at(-1))]), run=RUN)
+    assert acts(found) == ["release vm1 E1"]
+
+
+def test_who_gave_way_comes_back_after_a_random_part_of_the_pause() -> None:
+    seen = vm("vm1", [event()], [{**record("noticed"), "methods": []}], claims=[theirs()])
+    waits = {plan(seen, run={"id": f"run{number:05}"}, tell=False)["wait"]["seconds"] for number in range(40)}
+    assert len(waits) > 30
+    assert all(1 <= seconds <= 30 for seconds in waits)
+    chosen = settings.load({"run": RUN})
+    assert leases.pause(chosen, 5.0) == leases.pause(chosen, 5.0)
+    assert leases.pause(chosen, 5.0) != leases.pause(chosen, 6.0)
+
+
+def test_a_claim_whose_time_is_over_is_removed_before_anything_begins() -> None:
+    found = plan(ours("vm1", event(), claims=[claim(), theirs(left=-1)]), run=RUN)
+    assert acts(found) == ["claim vm1 E1"]
+    assert only(found, "claim")["expired"] == [theirs()["name"]]
+
+
+def test_what_dead_runs_left_elsewhere_is_removed_too() -> None:
+    found = plan(vm("vm1"), vm("vm2", claims=[theirs(left=-1), theirs(event_id="E8")]), run=RUN)
+    assert acts(found) == ["release vm2 "]
+    assert found["steps"][0]["expired"] == [theirs()["name"]]
+    assert not found["steps"][0]["continues"]
+    assert acts(plan(vm("vm2", claims=[theirs(left=-1)]))) == []
+
+
+def test_what_needs_no_claim_any_more_is_released() -> None:
+    drained = record("drained", both(), ago=10)
+    found = plan(
+        ours("vm1", both(), records=[{**drained, "approved_at": at(-5), "phase": "approved"}]),
+        ours("vm2", both(), records=[{**drained, "approved_at": at(-5), "phase": "approved"}]),
+        run=RUN,
+    )
+    assert acts(found) == ["release vm1 E1", "release vm2 E1"]
+
+
+def test_the_last_release_is_nothing_to_wait_for() -> None:
+    over = record("recovered", event(), outcome="completed", missing_since=at(-100))
+    found = plan(ours("vm1", records=[over]), run=RUN)
+    assert acts(found) == ["release vm1 E1"]
+    assert found["done"]
+
+
+def test_an_approval_is_noted_on_every_vm_before_it_is_given() -> None:
+    ready = record("drained", both(), ago=10)
+    one = ours("vm1", both(), records=[ready])
+    two = ours("vm2", both(), records=[ready])
+    found = plan(one, two, run=RUN)
+    assert acts(found) == []
+    assert noted(found, "vm1")["approving_at"] is True
+    assert noted(found, "vm2")["approving_at"] is True
+    assert all(step["claim"]["run"] == "run000mine" for step in found["steps"] if "approving_at" in step.get("stamp", ()))
+    noted_on_one = plan(ours("vm1", both(), records=[{**ready, "approving_at": at(-3)}]), two, run=RUN)
+    assert acts(noted_on_one) == []
+    given = plan(*(ours(name, both(), records=[{**ready, "approving_at": at(-3)}]) for name in ("vm1", "vm2")), run=RUN)
+    assert acts(given) == ["approve vm1 E1"]
+    assert given["steps"][-1]["claim"] == {"run": "run000mine", "seconds": 180.0}
+
+
+def test_a_note_of_an_approval_is_never_written_without_all_claims() -> None:
+    ready = record("drained", both(), ago=10)
+    found = plan(ours("vm1", both(), records=[ready]), vm("vm2", [both()], [ready]), run=RUN)
+    assert acts(found) == ["claim vm2 E1"]
+    assert "approving_at" not in noted(found, "vm1")
+
+
+def test_what_is_about_to_be_approved_is_not_put_back() -> None:
+    good = record("drained", both(), ago=10, approving_at=at(-3))
+    bad = record("failed", both(), ago=5, reason="no", approving_at=at(-3))
+    found = plan(ours("vm1", both(), records=[good]), ours("vm2", both(), records=[bad]), run=RUN)
+    assert not [act for act in acts(found) if act.startswith("undo")]
+    without = plan(
+        ours("vm1", both(), records=[{**good, "approving_at": None}]), ours("vm2", both(), records=[{**bad, "approving_at": None}]), run=RUN
+    )
+    assert "undo vm1 E1" in acts(without)
+
+
+def test_the_vm_that_approves_is_claimed_even_if_the_event_does_not_name_it() -> None:
+    ready = record("drained", event(), ago=10, approving_at=at(-3))
+    unlisted = ours("vm1", records=[ready])
+    found = plan(unlisted, vm("vm2", [event()]), run=RUN)
+    assert acts(found) == ["claim vm2 E1"]
+    assert acts(plan(unlisted, ours("vm2", event()), run=RUN)) == ["approve vm2 E1"]
+
+
+def test_recovery_claims_only_its_own_vm() -> None:
+    over = record("gone", both(), outcome="completed", missing_since=at(-60))
+    silent = vm("vm2", state="unreachable", identity_hint={"name": "vm2"})
+    assert acts(plan(vm("vm1", records=[over]), silent, run=RUN)) == ["claim vm1 E1"]
+    assert acts(plan(ours("vm1", records=[over]), silent, run=RUN)) == ["recover vm1 E1"]
+    held = plan(ours("vm1", records=[over], claims=[claim(), theirs()]), silent, run=RUN)
+    assert acts(held) == ["release vm1 E1"]
+
+
+GROUP = {"name": "web", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 1}
+
+
+def test_a_claim_takes_room_in_its_groups() -> None:
+    one = ours("vm1", event())
+    assert acts(plan(one, vm("vm2"), vm("vm3"), run=RUN, capacity=[GROUP])) == ["drain vm1 E1"]
+    found = plan(one, vm("vm2", claims=[theirs()]), vm("vm3"), run=RUN, capacity=[GROUP])
+    assert acts(found) == ["release vm1 E1"]
+    assert "vm2 (claimed by run run00other of bob on deploy2)" in found["events"][0]["reason"]
+    # Only slow, perhaps: it counts until it is removed, and that is done at once.
+    late = plan(one, vm("vm2", claims=[theirs(left=-1)]), vm("vm3"), run=RUN, capacity=[GROUP])
+    assert acts(late) == ["release vm2 ", "release vm1 E1"] or acts(late) == ["release vm1 E1", "release vm2 "]
+
+
+def test_runs_with_other_lists_of_members_hold_each_other_where_they_meet() -> None:
+    """A lease counts for its own VM: elsewhere its word about the group would be one VM's word about all others."""
+    one = ours("vm1", event())
+    (group,) = settings.load({"capacity": [GROUP]}).capacity
+    wide = {**GROUP, "max_unavailable": 2}
+    agreed = plan(one, vm("vm2", claims=[theirs(groups={"web": group.hash})]), vm("vm3"), run=RUN, capacity=[wide])
+    assert acts(agreed) == ["drain vm1 E1"]
+    found = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"})]), vm("vm3"), run=RUN, capacity=[wide])
+    assert acts(found) == ["drain vm1 E1"]
+    assert "at work on vm2, declares other members for capacity group 'web'" in found["summary"]["problems"][0]
+    # A dead one says nothing any more; a live one on a VM of the event holds it.
+    dead = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"}, left=-1)]), vm("vm3"), run=RUN, capacity=[wide])
+    assert not [words for words in dead["summary"]["problems"] if "declares" in words]
+    met = plan(ours("vm1", event(), claims=[theirs(groups={"web": "another"})]), vm("vm2"), vm("vm3"), run=RUN, capacity=[wide])
+    assert not [word for word in acts(met) if word.startswith("drain")]
+    assert "declares other members" in met["events"][0]["reason"]
+
+
+def test_the_order_of_members_makes_no_other_group() -> None:
+    one, other, less = (
+        settings.load({"capacity": [{**GROUP, "members": members}]}).capacity[0].hash
+        for members in (["vm1", "vm2", "vm3"], ["vm3", "vm2", "vm1"], ["vm1", "vm2"])
+    )
+    assert one == other
+    assert one != less
+
+
+def test_what_only_says_that_it_begins_waits_and_counts_when_the_room_is_taken() -> None:
+    begun = record("draining", event())
+    begun["methods"][0]["state"] = "found"
+    full = vm("vm2", [event("E2", ("vm2",))], [record("drained", event("E2", ("vm2",)))])
+    found = plan(ours("vm1", event(), records=[begun]), full, vm("vm3"), run=RUN, capacity=[GROUP])
+    assert [act for act in acts(found) if "vm1" in act] == ["release vm1 E1"]
+    assert "vm1" in found["capacity"][0]["out"]
+    acted = record("draining", event())
+    assert "drain vm1 E1" in acts(plan(ours("vm1", event(), records=[acted]), full, vm("vm3"), run=RUN, capacity=[GROUP]))
+
+
+def test_status_says_who_is_at_work() -> None:
+    found = plan(vm("vm1", [event()], claims=[theirs(left=-5)]), vm("vm2", claims=[theirs()]))
+    lines = [line for line in status(found) if line.startswith("At work")]
+    assert lines == [
+        "At work: run run00other of bob on deploy2 for event E9 on vm1; its time limit has passed, so the next run takes over.",
+        "At work: run run00other of bob on deploy2 for event E9 on vm2.",
+    ]
+
+
+@pytest.mark.parametrize("run", [{"id": "Bad Id"}, {"id": "ab"}, {"id": "abcd", "kind": "party"}, {"name": "x"}, "abcd", 5])
+def test_a_run_that_cannot_be_is_refused(run: Any) -> None:
+    with pytest.raises(SettingsError, match="setting run"):
+        settings.load({"run": run})
+
+
+def test_events_that_are_not_this_runs_business_are_not_claimed() -> None:
+    assert acts(plan(vm("vm1", [event()]), run=RUN, only_events=["E7"])) == []
+
+
+def test_a_short_pause_is_claimed_and_noted_as_well() -> None:
+    assert acts(plan(vm("vm1", [PAUSE]), run=RUN)) == ["claim vm1 E1"]
+    noticed = {**record("noticed", PAUSE), "methods": [], "rule": None}
+    assert noted(plan(ours("vm1", PAUSE, records=[noticed]), run=RUN))["approving_at"] is True
+    assert acts(plan(ours("vm1", PAUSE, records=[{**noticed, "approving_at": at(-1)}]), run=RUN)) == ["approve vm1 E1"]
+
+
+def test_the_first_note_is_written_only_where_there_is_no_record_yet() -> None:
+    """Another run may have noticed it, and begun, since this run looked."""
+    found = plan(vm("vm1", [event()]), run=RUN)
+    assert [step["expected_revision"] for step in found["steps"] if step["act"] == "note"] == [0]

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who a VM is: what the inventory knows decides, and what two VMs claim is confused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, event, plan, record, vm
+
+ID = "0a1b2c3d-0000-4000-8000-00000000000f"
+PATH = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/vm1"
+
+
+def who(name: str = "vm1", vm_id: str | None = ID) -> dict[str, Any]:
+    return {"name": name, "resource_group": "RG", "subscription_id": "S", "vm_id": vm_id}
+
+
+def drained(host: str, **more: Any) -> dict[str, Any]:
+    return vm(host, [event()], [record("drained")], **more)
+
+
+@pytest.mark.parametrize(
+    ("variables", "known"),
+    [
+        ({}, {}),
+        ({"respond_vm_id": " X1 "}, {"vm_id": "x1"}),
+        ({"vmid": ID.upper(), "id": PATH}, {"vm_id": ID, "subscription": "s", "group": "rg", "name": "vm1"}),
+        ({"respond_vm_id": "a", "vmid": ID}, {"vm_id": "a"}),
+        # Inventories of other kinds use these names for other things.
+        ({"vmid": 7, "id": "i-0123"}, {}),
+        ({"vmid": None, "id": ["x"]}, {}),
+        # What the VM says of itself by its facts is no inventory.
+        ({"vmid": ID, "ansible_facts": {"vmid": ID}}, {}),
+    ],
+)
+def test_what_the_inventory_knows(variables: dict[str, Any], known: dict[str, str]) -> None:
+    assert expected_identity.of_variables(variables) == known
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [({"vm_id": "another"}, "vmId"), ({"name": "web9"}, "name"), ({"group": "other"}, "resource group"), ({"subscription": "T"}, "subscription")],
+)
+def test_a_vm_that_contradicts_the_inventory_was_not_observed(known: dict[str, str], said: str) -> None:
+    found = plan({**drained("vm1", identity=who()), "expected_identity": known})
+    assert acts(found) == []
+    assert found["hosts"]["vm1"]["state"] == "failed"
+    assert f"it says that its {said} is" in found["hosts"]["vm1"]["error"]
+    assert found["summary"]["failed"] == ["vm1"]
+
+
+def test_one_that_agrees_or_does_not_say_is_observed() -> None:
+    for identity in (who(), who(vm_id=None)):
+        assert acts(plan({**drained("vm1", identity=identity), "expected_identity": {"vm_id": ID, "name": "vm1"}})) == ["approve vm1 E1"]
+
+
+def test_what_the_inventory_knows_names_a_silent_vm() -> None:
+    """So that no other name is unsure while it does not answer."""
+    both = event(resources=("vm1", "stranger"))
+    silent = vm("host7", state="unreachable")
+    seen = vm("vm1", [both], [record("drained", both)])
+    assert acts(plan(seen, silent, unmanaged="ignore")) == []
+    assert acts(plan(seen, {**silent, "expected_identity": {"name": "vm7"}}, unmanaged="ignore")) == ["approve vm1 E1"]
+
+
+@pytest.mark.parametrize(
+    "liar",
+    [
+        vm("liar", [event()], identity=who(vm_id="another")),
+        vm("liar", [event()], identity=who()),
+        vm("liar", [], identity=who("liar")),
+        vm("liar", [event()], identity={**who(vm_id=None), "resource_group": "other"}),
+    ],
+    ids=["name", "name and id", "id under its own name", "name in another group"],
+)
+def test_a_name_or_an_id_that_two_claim_holds_the_approval_and_hides_nobody(liar: dict[str, Any]) -> None:
+    liar["look"]["vm_name"] = liar["look"]["identity"]["name"]
+    honest = drained("vm1", identity=who())
+    assert acts(plan(honest)) == ["approve vm1 E1"]
+    for seen in ([honest, liar], [liar, honest]):
+        found = plan(*seen)
+        assert not [word for word in acts(found) if word.startswith("approve")]
+        assert "both say that" in found["summary"]["problems"][0]
+        near = event(due=229)
+        first = vm("vm1", [near], identity=who())
+        assert "drain vm1 E1" in acts(plan(*[first if one is honest else one for one in seen]))

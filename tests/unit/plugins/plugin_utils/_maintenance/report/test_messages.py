@@ -1,0 +1,171 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people read: status lines, one event explained, the timeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import TimelineError, timeline
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
+
+
+def test_idle_hosts_add_no_lines() -> None:
+    assert status(plan(vm("vm1"), vm("vm2"))) == ["2 of 2 VMs answered; no events."]
+
+
+def test_the_summary_names_names() -> None:
+    lines = status(
+        plan(
+            vm("vm1", identity={"name": "vm1", "priority": "Spot"}, enabled_at=at(-20)),
+            vm("vm2", state="unreachable"),
+            vm("vm3", state="failed", error="HTML"),
+            vm("vm4", state="excluded"),
+            vm("vm5", in_service=False, now=at(900), records_problems=["a file of another VM"]),
+        )
+    )
+    text = "\n".join(lines)
+    assert lines[0] == "2 of 4 VMs answered; no events."
+    for words in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
+        assert words in text
+    for words in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
+        assert words in text
+
+
+def test_one_line_for_each_event() -> None:
+    two = event(resources=("vm1", "db9"), event_source="User")
+    line = status(plan(vm("vm1", [two], [record("drained", two)])))[0]
+    for words in (
+        "Reboot E1 by user",
+        "vm1, db9 (not managed)",
+        "starts in 15 min",
+        "drained",
+        "managed by nobody here",
+        "Next: Azure starts it by itself in 15 min.",
+    ):
+        assert words in line
+
+
+@pytest.mark.parametrize(
+    ("observation", "words"),
+    [
+        (vm("vm1", [event()]), "Next: vm1 is drained."),
+        (vm("vm1", [event()], [record("drained")]), "Next: vm1 approves it now."),
+        (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: waits for Azure to start it."),
+        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: waits for its end."),
+        (vm("vm1", [], [record("started", missing_since=at(-5))]), "not listed any more"),
+        (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: vm1 is put back."),
+        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing: it is over."),
+        (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: vm1 is put back, because the drain failed."),
+        (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
+        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing: it is left alone."),
+        (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
+        (vm("vm1", [event(due=None)]), "no start time given"),
+    ],
+)
+def test_where_it_stands_and_what_comes_next(observation: dict, words: str) -> None:  # type: ignore[type-arg]
+    assert words in status(plan(observation))[0]
+
+
+def test_one_event_explained() -> None:
+    two = event(resources=("vm1", "vm2"))
+    found = plan(vm("vm1", [two], [record("drained", two)]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
+    text = "\n".join(status(found, event_id="e1"))
+    for words in ("Rule 'everything else': drains, approves after drain.", "Not read, so it is not approved: vm2.", "would be put back to: web.service active"):
+        assert words in text
+    undone = plan(vm("vm1", [], [record("recovering", outcome="completed", methods=[method("undone")])]))
+    assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
+    assert status(found, event_id="E7", exact=True) == ["No VM lists event E7 or has a record of it."]
+    assert status(found, "json", "E1")["events"][0]["event_id"] == "E1"
+    assert status(found, "json", "E7", exact=True) == {"events": [], "steps": []}
+    for form in ("text", "json"):
+        with pytest.raises(StatusError, match=r"no VM lists event E7 or has a record of it; known are: E1 \(Reboot of vm1, vm2\), type e1"):
+            status(found, form, "E7")
+
+
+def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
+    two, other = event(resources=("vm1", "vm2")), event("E2", ("vm3",))
+    approved = {"action": "approve", "who": "alice", "why": "x", "at": at(-10), "until": at(3600), "vm": None, "beside": []}
+    left = [method("undoing", error="method 1-service is gone from the settings; see to it by hand")]
+    found = plan(
+        vm("vm1", [two], [record("noticed", two, decision=approved)], records_problems=["The file x is no record."]),
+        vm("vm2", [two], [record("failed", two, methods=left)]),
+        vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
+    )
+    whole, one = status(found), status(found, event_id="E1")
+    for words in ("because vm2 has it not: say it again.", "see to it by hand.", "vm1: The file x is no record."):
+        assert [line for line in whole if line.startswith("Problem on ") and words in line], words
+        assert [line for line in one if line.startswith("Problem: ") and words in line], words
+    assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
+
+
+def test_what_waits_for_an_operator_says_so() -> None:
+    words = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
+    left = method("undoing", id="2-haproxy", method="haproxy", error=words)
+    waits = "Next: vm1 waits for an operator: put back by hand what 2-haproxy changed, or list it in drain_methods_former."
+    over = {"outcome": "completed", "missing_since": at(-60)}
+    for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
+        assert waits in status(plan(vm("vm1", [], [its])))[0]
+    assert waits in status(plan(vm("vm1", [event()], [record("failed", methods=[left])])))[0]
+    # The run goes on with what it can.
+    assert "Next: vm1 is put back." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
+
+
+def test_json_holds_all() -> None:
+    assert set(status(plan(vm("vm1")), "json")) == {"events", "steps", "summary", "capacity", "claims", "failed", "wait", "done"}
+
+
+def test_failures_are_shown() -> None:
+    bad = record("failed", history=[{"phase": "failed", "at": at(-900 + number)} for number in range(4)], methods=[method("undone")], reason="it hangs")
+    assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last: it hangs."
+
+
+def test_what_cannot_be_shown() -> None:
+    with pytest.raises(StatusError, match="format must be one of text, json"):
+        status(plan(vm("vm1")), "xml")
+    with pytest.raises(StatusError, match="must be the result of"):
+        status([])
+
+
+def test_timeline_is_in_the_order_of_time() -> None:
+    first = record("started", history=[{"phase": "noticed", "at": at(1)}, {"phase": "drained", "at": at(3)}])
+    second = record("gone", event(resources=("vm2",)), history=[{"phase": "noticed", "at": at(2)}, {"phase": "gone", "at": at(9)}], outcome="completed")
+    lines = timeline({"vm1": [{**first, "started_at": at(4)}], "vm2": {"records": [second]}, "vm3": None})
+    assert [line.split("Z")[1].split() for line in lines] == [
+        ["noticed", "Reboot", "E1", "vm1"],
+        ["noticed", "Reboot", "E1", "vm2"],
+        ["drained", "Reboot", "E1", "vm1"],
+        ["started", "Reboot", "E1", "vm1"],
+        ["gone", "Reboot", "E1", "vm2", "(completed)"],
+    ]
+    assert lines[0].startswith("2027-01-15 08:00:01.000Z  ")
+    with pytest.raises(TimelineError):
+        timeline([first])
+
+
+def test_what_will_be_drained_is_not_draining_yet() -> None:
+    found = plan(vm("vm1", [event()]))
+    assert [step["act"] for step in found["steps"]][:2] == ["note", "drain"]
+    assert found["events"][0]["phase"] == "noticed"
+    assert plan(vm("vm1", [event()], [record("draining")]))["events"][0]["phase"] == "draining"
+
+
+def test_one_vms_records_do_not_bury_what_is_said_of_others() -> None:
+    many = [method("undoing", error=f"method {number} is gone; see to it by hand") for number in range(5000)]
+    events = [event(f"E{number}", ("vm1",)) for number in range(40)]
+    problems = [f"problem {number} " + "x" * 9000 for number in range(50)]
+    liar = vm("vm1", events, [record("drained", one, methods=many) for one in events], records_problems=problems)
+    other = record("drained", event("F", ("vm2",)), methods=[method("undoing", error="method 1 is gone; see to it by hand")])
+    found = plan(liar, vm("vm2", [event("F", ("vm2",))], [other]))
+    said = [line for line in found["summary"]["problems"] if "by hand" in line]
+    assert len([line for line in said if line.startswith("vm1")]) == 5
+    assert any(line.startswith("vm2") for line in said)
+    assert all(len(entry["remarks"]) <= 10 for entry in found["events"])
+    assert len(str(found["events"])) < 40 * 60_000
+
+
+def test_why_records_cannot_be_read_is_repeated_in_short() -> None:
+    found = plan(vm("vm1", records_readable=False, records_problems=["x" * 100_000]), vm("vm2", [event(resources=("vm1", "vm2"))]))
+    assert all(len(line) < 5000 for line in found["summary"]["problems"])
