@@ -41,7 +41,7 @@ from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable, printable_line
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
 
 # Results are JSON in one line and may be long; nobody is to lose the end of one.
 LONGEST_DUMP = 1_000_000

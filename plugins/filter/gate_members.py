@@ -11,10 +11,10 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 
 def gate_members(batch: Any, capacity: Any = ()) -> list[str]:

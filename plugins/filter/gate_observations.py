@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.filter.observations import _observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import targets_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 Variables = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
 
 

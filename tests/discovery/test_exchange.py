@@ -55,7 +55,7 @@ def test_the_oldest_and_the_newest_python_of_a_vm(platform: Platform, vm: Machin
 
 CLIENT = """
 import json
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
 options = {"endpoint": "discover", "api_version": "auto", "retries": 3, "connect_timeout": 5.0, "request_timeout": 125.0}
 client = open_client(options)
 client.get_document()

@@ -109,6 +109,7 @@ def lint_suites() -> list[Suite]:
         lint("yamllint", "yamllint", "--strict", "."),
         lint("ruff", "ruff", "check", "--no-cache", "."),
         lint("mypy", "tests/tools/types.sh"),
+        lint("import-linter", "tests/tools/imports.sh"),
         lint("reuse", "reuse", "lint"),
         lint("shellcheck", "tests/tools/shell_scripts.sh"),
     ]

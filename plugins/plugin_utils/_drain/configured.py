@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 KIND = re.compile(r"[a-z][a-z0-9_]{0,62}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import reports
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, Configured, is_local, read_configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import Place, data, read_haproxy
@@ -19,7 +20,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching 
     read_recorded,
     server_of,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")

@@ -26,12 +26,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.status_codes import check_answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
     Answer,
-    LocalTransport,
     Transport,
 )
-
-if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
 
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
@@ -188,33 +184,3 @@ class Client:
 
     def _source(self, path: str, version: str) -> str:
         return f"{self.transport.endpoint}{path}?api-version={version}"
-
-
-def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
-    """A client from a module's options (see arguments.shared_arguments)."""
-    return Client(
-        transport or _transport(options["endpoint"], options, way, clock),
-        api_version=options["api_version"],
-        retries=options["retries"],
-        connect_timeout=options["connect_timeout"],
-        request_timeout=options["request_timeout"],
-        clock=clock,
-        warn=way.warn if way else None,
-    )
-
-
-def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: Way | None, clock: Clock | None) -> Transport:
-    connect = (way.connect if way else None) or LocalTransport
-    if endpoint.strip().lower() != DISCOVER:
-        return connect(endpoint)
-    # Imported here only: who gives an address pays nothing.
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import (
-        DiscoveringTransport,
-        LocalPlaces,
-    )
-
-    places = way.places if way else None
-    if places is None and connect is not LocalTransport:
-        # This machine's places say nothing about another one.
-        raise ScheduledEventsError("endpoint: discover is not possible on this VM. Give the option endpoint as http://ADDRESS.", "bad_option")
-    return DiscoveringTransport((places or LocalPlaces)(), connect, options, clock)

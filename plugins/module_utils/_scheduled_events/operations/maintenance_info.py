@@ -14,11 +14,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     shared_arguments,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import health_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import mark_own
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.identity import (
     Identity,

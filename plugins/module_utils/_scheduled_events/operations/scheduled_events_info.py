@@ -14,8 +14,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     shared_arguments,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Event,
     mark_own,

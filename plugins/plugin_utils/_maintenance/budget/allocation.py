@@ -14,14 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import full_groups
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
 
@@ -363,9 +363,9 @@ def _hold(unit: Unit, group: Group, board: Board) -> None:
     comes = case.decision.hold_at_deadline == "let_it_come" and case.decision.drain
     case.waits_for = f"waits for room in capacity group {group.name!r}"
     if case.decision.drain and not comes and left is not None:
-        case.waits_for += f"; drains all the same in {messages.duration(left)}"
+        case.waits_for += f"; drains all the same in {timestamps.duration(left)}"
     elif case.left is not None:
-        case.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {messages.duration(case.left)}"
+        case.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(case.left)}"
     for part in unit.parts:
         begun = part.record is not None and is_out(part.record)
         if not part.ok or begun or part.beyond_capacity or part.intent not in ("drain", "none"):

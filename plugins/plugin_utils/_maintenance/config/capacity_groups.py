@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.kept_members import Keep
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError
 
 KEYS = ("name", "members", "size", "max_unavailable", "keep")

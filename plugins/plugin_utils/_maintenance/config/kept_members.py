@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError, compiled, root_fields, search
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import KINDS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
 
 # VM clocks that differ less from the controller's are taken as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0

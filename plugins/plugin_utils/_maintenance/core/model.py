@@ -11,8 +11,9 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, PHASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Target
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
 Form = tuple[Any, ...]
 
@@ -68,6 +69,10 @@ class Method:
 
 
 VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
+
+
+# What an override may say. Of those said at the same moment on one VM, the first of these counts.
+STRICTEST = ("hold", "let_it_come", "release", "approve")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timezone
 from typing import Any
 
@@ -39,3 +40,19 @@ def as_datetime(seconds: float) -> datetime:
         return datetime.fromtimestamp(seconds, tz=timezone.utc)
     except (OverflowError, OSError, ValueError):
         return datetime(9999 if seconds > 0 else 1, 1, 1, tzinfo=timezone.utc)
+
+
+def duration(seconds: float | None) -> str:
+    """Say a number of seconds as people read it; ? for one that is not known."""
+    if seconds is None:
+        return "?"
+    if not math.isfinite(seconds):
+        return "?"
+    amount = max(0, round(seconds))
+    if amount < 120:
+        return f"{amount} s"
+    if amount < 2 * 3600:
+        return f"{amount // 60} min"
+    if amount < 2 * 86400:
+        return f"{amount // 3600} h {amount % 3600 // 60:02d} min"
+    return f"{amount // 86400} days"

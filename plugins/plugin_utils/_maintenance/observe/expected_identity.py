@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Identity
 
 KEYS = {"vm_id": "vmId", "name": "name", "group": "resource group", "subscription": "subscription"}

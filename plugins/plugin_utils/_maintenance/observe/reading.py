@@ -11,8 +11,9 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
     PHASES,
     Claim,
@@ -25,8 +26,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
     Mirror,
     Record,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
 
 # How many problems of one VM are shown: all of a kind are said by the first few.
 PROBLEMS = 20
@@ -289,7 +289,7 @@ def read_record(value: Any) -> Record | None:
         told=tuple(plain_values.texts(given.get("told"))),
         outcome=plain_values.text(given.get("outcome")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
-        said=overrides.read_words(given.get("decision")),
+        said=override_reading.read_overrides(given.get("decision")),
     )
 
 

@@ -14,9 +14,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     LONGEST_TEXT,
     NEEDS_WHY,
 )
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations

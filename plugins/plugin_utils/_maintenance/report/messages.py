@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import math
-
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
 
@@ -121,19 +120,3 @@ def _idle(case: Case, word: str) -> str:
     if case.waits_for:
         return case.waits_for
     return "Azure starts it by itself" + (f" in {duration(case.left)}" if case.left and case.left > 0 else "")
-
-
-def duration(seconds: float | None) -> str:
-    """A time that people can read."""
-    if seconds is None:
-        return "?"
-    if not math.isfinite(seconds):
-        return "?"
-    amount = max(0, round(seconds))
-    if amount < 120:
-        return f"{amount} s"
-    if amount < 2 * 3600:
-        return f"{amount // 60} min"
-    if amount < 2 * 86400:
-        return f"{amount // 3600} h {amount % 3600 // 60:02d} min"
-    return f"{amount // 86400} days"

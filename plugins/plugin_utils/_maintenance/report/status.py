@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.messages import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
 
 

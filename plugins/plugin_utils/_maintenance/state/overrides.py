@@ -17,38 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Identity, Record, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Record, Word
 
 if TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
     from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
 
-# What is said at the same moment on one VM: the first of these counts.
-STRICTEST = ("hold", "let_it_come", "release", "approve")
 HOLDING = ("hold", "let_it_come")
-
-
-# --- Reading -------------------------------------------------------------------------------------------------------------
-
-
-def read_words(value: Any) -> tuple[Word, ...]:
-    """The words in a record, the last one said first."""
-    if value is None:
-        return ()
-    given = plain_values.mapping(value)
-    return tuple(_word(item) for item in (value, *plain_values.items(given.get("beside"))))
-
-
-def _word(value: Any) -> Word:
-    given = plain_values.mapping(value)
-    action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
-    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
-    who = plain_values.text(given.get("who")) or "somebody"
-    if at is None or not known or action is None:
-        # Said by a newer version perhaps. Going on as if nobody had said anything would be worse than to wait for a person.
-        return Word("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
-    return Word(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))
 
 
 def about_event(words: Iterable[Word], now: float) -> Word | None:

@@ -11,13 +11,13 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Claim, Host, Look, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES, Ask
@@ -81,7 +81,7 @@ def of_looks(ask: Ask, hosts: Mapping[str, Host], others: Iterable[Host], settin
     for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = presence.enabling_left(host.look, settings) if host.look else 0.0
         if left > 0 and host.look and not host.look.listed:
-            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {messages.duration(left)} yet"
+            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
             found.append(Obstacle("enabling", said, host.name, wait=left))
     return found
 
@@ -131,7 +131,7 @@ def _when(case: Case) -> str:
         return "it has started"
     if case.approved:
         return "it was approved"
-    return "it may start any moment" if case.left is None or case.left <= 0 else f"it starts in {messages.duration(case.left)}, or when it is approved"
+    return "it may start any moment" if case.left is None or case.left <= 0 else f"it starts in {timestamps.duration(case.left)}, or when it is approved"
 
 
 def _until(case: Case) -> float | None:
@@ -154,7 +154,7 @@ def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Set
     left = quiet - (look.now - since)
     if left <= 0:
         return None
-    ago, wanted = messages.duration(look.now - since), messages.duration(quiet)
+    ago, wanted = timestamps.duration(look.now - since), timestamps.duration(quiet)
     said = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
     return Obstacle("recent", said, name, event_id, left)
 
@@ -180,7 +180,7 @@ def of_memory(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, settings
         if at is None or not hosts or str(key) in listed or now - at >= quiet:
             continue
         event_id = plain_values.text(one.get("event_id")) or str(key)
-        said = f"event {event_id} of {', '.join(hosts)} was listed {messages.duration(now - at)} ago; it must be quiet for {messages.duration(quiet)}"
+        said = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
         found.append(Obstacle("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
     return found
 
@@ -212,7 +212,7 @@ def _until_when(claim: Claim, host: Host) -> str:
     """For how long at most, if it makes no sign of life; and what to say where somebody knows that it will make none."""
     if claim.limit is None or host.look is None:
         return ""
-    left = messages.duration(max(claim.limit - host.look.now, 0.0))
+    left = timestamps.duration(max(claim.limit - host.look.now, 0.0))
     said = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
     return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
 

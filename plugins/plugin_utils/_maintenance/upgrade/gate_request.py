@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 
 # Types that are known not to be what somebody left out. An unknown one counts always: it may be anything.
 KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")

@@ -24,8 +24,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     LocalPlaces,
     read_bounded,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import read_events
@@ -212,12 +213,16 @@ def test_approving_in_vain_says_so() -> None:
 def test_who_gives_an_address_does_not_even_load_it() -> None:
     base = "ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events"
     options = {**OPTIONS, "endpoint": "http://127.0.0.1:1"}
-    program = f"import sys, {base}.imds.client as client; client.open_client({options!r})\nprint([name for name in sys.modules if name.startswith({base!r})])"
+    program = f"""
+import sys, {base}.discovery.endpoint as endpoint
+endpoint.open_client({options!r})
+print([name for name in sys.modules if name.startswith({base!r})])
+"""
     # ansible-test finds the collection by a loader that the other process does not have.
     above = next(str(folder.parent) for folder in pathlib.Path(candidates_module.__file__).parents if folder.name == "ansible_collections")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [above, os.environ.get("PYTHONPATH")])))
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True, timeout=60)
-    assert f"{base}.imds.client" in done.stdout and f"{base}.discovery" not in done.stdout
+    assert f"{base}.imds.client" in done.stdout and f"{base}.discovery.candidates" not in done.stdout
 
 
 # This machine's places, below a folder that stands for its root

@@ -13,7 +13,8 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS, check_numbers, shared_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError, describe_body, seconds_in_words
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client, open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
     FakeClock,

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, SettingsError, load
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import plain_values, timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError, make_plan
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm

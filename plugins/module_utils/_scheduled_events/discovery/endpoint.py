@@ -1,0 +1,48 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Open a client for the option endpoint: an address, or "discover"."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import DISCOVER
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport, Transport
+
+if t.TYPE_CHECKING:
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
+
+
+def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
+    """Open a client from a module's options (core/argument_specs.shared_arguments). Raises ScheduledEventsError for a bad one."""
+    return Client(
+        transport or _transport(options["endpoint"], options, way, clock),
+        api_version=options["api_version"],
+        retries=options["retries"],
+        connect_timeout=options["connect_timeout"],
+        request_timeout=options["request_timeout"],
+        clock=clock,
+        warn=way.warn if way else None,
+    )
+
+
+def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: Way | None, clock: Clock | None) -> Transport:
+    connect = (way.connect if way else None) or LocalTransport
+    if endpoint.strip().lower() != DISCOVER:
+        return connect(endpoint)
+    # Imported here only: who gives an address pays nothing.
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import (
+        DiscoveringTransport,
+        LocalPlaces,
+    )
+
+    places = way.places if way else None
+    if places is None and connect is not LocalTransport:
+        # This machine's places say nothing about another one.
+        raise ScheduledEventsError("endpoint: discover is not possible on this VM. Give the option endpoint as http://ADDRESS.", "bad_option")
+    return DiscoveringTransport((places or LocalPlaces)(), connect, options, clock)

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Which folder imports which (.importlinter). Through the collections tree: imports are absolute.
+set -eu
+
+cd "$(dirname "$0")/../../.build/tree"
+PYTHONPATH=. lint-imports --no-cache --config ansible_collections/maintenance/azure/.importlinter
