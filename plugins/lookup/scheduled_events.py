@@ -64,7 +64,7 @@ from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import LocalPlaces
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import MISSING, RequestsTransport
 
@@ -81,7 +81,7 @@ class LookupModule(LookupBase):
             raise AnsibleLookupError(f"{NAME}: takes options only, such as affecting='any', and no terms; given was {terms!r}")
         if MISSING is not None:
             raise AnsibleLookupError(f"{NAME}: needs the Python package requests on the controller (pip install requests): {MISSING}") from MISSING
-        way = Way(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
+        way = HostAccess(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
         try:
             return list(info(self.get_options(), way)["events"])
         except Failed as failed:

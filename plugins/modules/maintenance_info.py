@@ -279,7 +279,7 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments, look_at
@@ -295,7 +295,7 @@ def main() -> None:
         return LocalHost(run_command, boot_id)
 
     try:
-        result = look_at(module.params, Way(module.check_mode, module.warn, files=LocalFiles, host=host))
+        result = look_at(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

@@ -335,7 +335,7 @@ pruned:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
@@ -365,7 +365,7 @@ def host(boot_id: str | None) -> Host:
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
     try:
-        result = record(module.params, Way(module.check_mode, module.warn, files=LocalFiles, host=host, tell=tell_syslog))
+        result = record(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, tell=tell_syslog))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

@@ -20,15 +20,15 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import ClaimLost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseLost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import check_directory
 from ansible_collections.maintenance.azure.tests.contract.windows_files import Killed, PlayedCalls, folder, windows_files
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, FakeHost
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.journal.test_record_store_crash import begin, drain, finish, prune
 
-Action = t.Callable[[Records], None]
+Action = t.Callable[[RecordStore], None]
 # What is there before, what is done, and the phases that a reader may find when that is cut off (None: no record).
 CASES: dict[str, tuple[list[Action], Action, set[str | None]]] = {
     "create": ([], begin, {None, "noticed"}),
@@ -46,15 +46,15 @@ def test_killed_between_any_two_calls_a_reader_finds_the_old_or_the_new_record(c
     while True:
         home = tmp_path / str(cut)
         for earlier in before:
-            earlier(Records(windows_files(home), FakeHost()))
+            earlier(RecordStore(windows_files(home), FakeHost()))
         try:
-            action(Records(windows_files(home, cut), FakeHost()))
+            action(RecordStore(windows_files(home, cut), FakeHost()))
             killed = False
         except Killed:
             killed = True
         seen.add(_phase(home))
         # Somebody who is not killed does it again, and it ends as if nothing had been.
-        action(Records(windows_files(home), FakeHost()))
+        action(RecordStore(windows_files(home), FakeHost()))
         assert _phase(home) == ("recovered" if case == "change again" else {"create": "noticed", "change": "draining", "prune": None}[case])
         if not killed:
             break
@@ -64,7 +64,7 @@ def test_killed_between_any_two_calls_a_reader_finds_the_old_or_the_new_record(c
 
 
 def _phase(home: pathlib.Path) -> str | None:
-    reading = Records(windows_files(home), FakeHost()).read_all()
+    reading = RecordStore(windows_files(home), FakeHost()).read_all()
     assert reading.problems == [] and reading.readable and len(reading.records) <= 1
     return reading.records[0]["phase"] if reading.records else None
 
@@ -108,7 +108,7 @@ def _outcome(files: Files, name: str, arguments: t.Sequence[t.Any]) -> t.Any:
 
 def test_a_claim_is_exclusive_renewed_and_lost(tmp_path: pathlib.Path) -> None:
     host = FakeHost()
-    mine, other = Claims(windows_files(tmp_path), host), Claims(windows_files(tmp_path), host)
+    mine, other = LeaseStore(windows_files(tmp_path), host), LeaseStore(windows_files(tmp_path), host)
     name = mine.make("run1", EVENT, 60)
     assert [claim["name"] for claim in other.read_all().claims] == [name]
     host.pass_time(30)
@@ -121,40 +121,40 @@ def test_a_claim_is_exclusive_renewed_and_lost(tmp_path: pathlib.Path) -> None:
     host.pass_time(60)
     assert other.remove_expired(renewed)
     assert not other.remove_expired(renewed), "only one removes it"
-    with pytest.raises(ClaimLost):
+    with pytest.raises(LeaseLost):
         mine.renew("run1", EVENT, 60)
     assert not list(folder(tmp_path).iterdir())
 
 
 def test_of_two_writers_of_one_revision_one_wins(tmp_path: pathlib.Path) -> None:
-    begin(Records(windows_files(tmp_path), FakeHost()))
+    begin(RecordStore(windows_files(tmp_path), FakeHost()))
     slow = windows_files(tmp_path)
     taken = slow.link
 
     def too_late(old: str, new: str) -> None:
         # In the moment before the slow one publishes, a quick one does.
         slow.link = taken  # type: ignore[method-assign]
-        drain(Records(windows_files(tmp_path), FakeHost()))
+        drain(RecordStore(windows_files(tmp_path), FakeHost()))
         taken(old, new)
 
     slow.link = too_late  # type: ignore[method-assign]
-    Records(slow, FakeHost()).write(EVENT, Step(changes={"reason": "slow"}))
-    [record] = Records(windows_files(tmp_path), FakeHost()).read_all().records
+    RecordStore(slow, FakeHost()).write(EVENT, Step(changes={"reason": "slow"}))
+    [record] = RecordStore(windows_files(tmp_path), FakeHost()).read_all().records
     assert (record["phase"], record["reason"], record["revision"]) == ("draining", "slow", 3)
 
 
 def test_a_look_reads_the_folder_once(tmp_path: pathlib.Path) -> None:
-    begin(Records(windows_files(tmp_path), FakeHost()))
+    begin(RecordStore(windows_files(tmp_path), FakeHost()))
     note_asked(windows_files(tmp_path), FakeHost())
     files = windows_files(tmp_path, once=True)
     note_asked(files, FakeHost())
-    Claims(files, FakeHost()).read_all()
-    assert len(Records(files, FakeHost()).read_all().records) == 1
+    LeaseStore(files, FakeHost()).read_all()
+    assert len(RecordStore(files, FakeHost()).read_all().records) == 1
     assert len(files._calls.lines) == 1  # type: ignore[attr-defined]
 
 
 def test_a_record_that_cannot_be_read_at_this_moment_is_not_taken_for_a_broken_one(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(Records(windows_files(tmp_path), FakeHost()))
+    begin(RecordStore(windows_files(tmp_path), FakeHost()))
     kept = [path.name for path in folder(tmp_path).iterdir()]
     whole = PlayedCalls.command
 
@@ -164,22 +164,22 @@ def test_a_record_that_cannot_be_read_at_this_moment_is_not_taken_for_a_broken_o
 
     with monkeypatch.context() as patch:
         patch.setattr(PlayedCalls, "command", without_content)
-        reading = Records(windows_files(tmp_path), FakeHost()).read_all()
+        reading = RecordStore(windows_files(tmp_path), FakeHost()).read_all()
         assert (reading.records, reading.readable) == ([], False)
         with pytest.raises(RecordsError):
-            drain(Records(windows_files(tmp_path), FakeHost()))
+            drain(RecordStore(windows_files(tmp_path), FakeHost()))
     assert [path.name for path in folder(tmp_path).iterdir()] == kept, "nothing was set aside"
     assert _phase(tmp_path) == "noticed"
 
 
 def test_leftovers_of_the_killed_are_swept_after_a_day(tmp_path: pathlib.Path) -> None:
-    begin(Records(windows_files(tmp_path), FakeHost()))
+    begin(RecordStore(windows_files(tmp_path), FakeHost()))
     left = folder(tmp_path) / f"{TEMPORARY}0123456789abcdef0123456789abcdef.json"
     left.write_text("{")
-    drain(Records(windows_files(tmp_path), FakeHost()))
+    drain(RecordStore(windows_files(tmp_path), FakeHost()))
     assert left.exists(), "its writer may be at work"
     os.utime(left, (0, 0))
-    finish(Records(windows_files(tmp_path), FakeHost()))
+    finish(RecordStore(windows_files(tmp_path), FakeHost()))
     assert not left.exists()
 
 
@@ -210,15 +210,15 @@ def test_plain_paths_are_taken(path: str) -> None:
 
 
 def test_a_folder_that_others_own_or_may_write_is_refused(tmp_path: pathlib.Path) -> None:
-    begin(Records(windows_files(tmp_path), FakeHost()))
+    begin(RecordStore(windows_files(tmp_path), FakeHost()))
     for rights in ("O:BUG:SYD:PAI(A;OICI;FA;;;BA)", "O:BAG:SYD:AI(A;OICI;FA;;;BA)(A;OICI;0x1301bf;;;BU)", "cannot be read"):
         (tmp_path / "rights.txt").write_text(rights)
-        reading = Records(windows_files(tmp_path), FakeHost()).read_all()
+        reading = RecordStore(windows_files(tmp_path), FakeHost()).read_all()
         assert reading.records == [] and not reading.readable and len(reading.problems) == 1
         with pytest.raises(RecordsError):
-            drain(Records(windows_files(tmp_path), FakeHost()))
+            drain(RecordStore(windows_files(tmp_path), FakeHost()))
         with pytest.raises(RecordsError):
-            Claims(windows_files(tmp_path), FakeHost()).make("run1", EVENT, 60.0)
+            LeaseStore(windows_files(tmp_path), FakeHost()).make("run1", EVENT, 60.0)
         assert note_asked(windows_files(tmp_path), FakeHost()).problems
     (tmp_path / "rights.txt").unlink()
     assert _phase(tmp_path) == "noticed"

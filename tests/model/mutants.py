@@ -14,14 +14,14 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import claim_name
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, leases
 from ansible_collections.maintenance.azure.tests.model import run
 
 
-def _keep(board: leases.Board, wanted: Callable[[Any], bool]) -> None:
+def _keep(board: leases.Leases, wanted: Callable[[Any], bool]) -> None:
     kept = {host: [claim for claim in claims if wanted(claim)] for host, claims in board.others.items()}
     board.others = {host: claims for host, claims in kept.items() if claims}
 
@@ -30,7 +30,7 @@ def earlier_claim_may_pass(patch: pytest.MonkeyPatch) -> None:
     """Who claimed first goes on in spite of who came later. All clocks stand still here, so the run's name decides who was first."""
     real = leases.read
 
-    def read(*given: Any) -> leases.Board:
+    def read(*given: Any) -> leases.Leases:
         board = real(*given)
         mine = board.settings.run.id
         if board.own:
@@ -42,11 +42,11 @@ def earlier_claim_may_pass(patch: pytest.MonkeyPatch) -> None:
 
 def act_without_renaming(patch: pytest.MonkeyPatch) -> None:
     """Whether its own claim is still there nobody asks."""
-    patch.setattr(lease_operations.UnderClaim, "begin", lambda self, check_mode: None)
-    patch.setattr(lease_operations.UnderClaim, "end", lambda self, check_mode: None)
+    patch.setattr(lease_operations.UnderLease, "begin", lambda self, check_mode: None)
+    patch.setattr(lease_operations.UnderLease, "end", lambda self, check_mode: None)
 
 
-class OneFile(Claims):
+class OneFile(LeaseStore):
     """All claims of a VM in one file, which is read, changed and written back."""
 
     NAME = "claim-shared"
@@ -64,9 +64,9 @@ class OneFile(Claims):
     def read_all(self) -> Any:
         """Every claim in the file."""
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_claim
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import ClaimsReading
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeasesReading
 
-        return ClaimsReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
+        return LeasesReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
 
     def _list(self) -> list[str]:
         return self._all()
@@ -95,11 +95,11 @@ class OneFile(Claims):
 
 def one_shared_file(patch: pytest.MonkeyPatch) -> None:
     """Two that write at once: the later forgets the claim of the other."""
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import ClaimLost
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseLost
 
-    patch.setattr(maintenance_record, "ClaimLost", ClaimLost, raising=False)
-    patch.setattr(maintenance_record, "Claims", OneFile)
-    patch.setattr(run, "Claims", OneFile)
+    patch.setattr(maintenance_record, "LeaseLost", LeaseLost, raising=False)
+    patch.setattr(maintenance_record, "LeaseStore", OneFile)
+    patch.setattr(run, "LeaseStore", OneFile)
 
 
 def no_fresh_reading(patch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def expired_is_ignored(patch: pytest.MonkeyPatch) -> None:
     """A claim whose limit has passed is left where it is, so that its slow owner never learns of it."""
     real = leases.read
 
-    def read(*given: Any) -> leases.Board:
+    def read(*given: Any) -> leases.Leases:
         board = real(*given)
         _keep(board, lambda claim: not claim.expired)
         return board
@@ -160,7 +160,7 @@ def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
     real = allocation._unsure
 
     def unsure(rooms: Any, unit: Any, *more: Any) -> None:
-        before = [part for part in unit.parts if part.intent == "drain"]
+        before = [part for part in unit.participants if part.intent == "drain"]
         real(rooms, unit, *more)
         for part in before:
             if part.intent == "stay":

@@ -14,8 +14,8 @@ import json
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
@@ -118,8 +118,8 @@ class Run:
         files, host = ModelFiles(replay, vm), ModelHost(replay, vm)
         events = replay.perform(("document", vm))
         now = replay.clock
-        claims = Claims(files, host).read_all()
-        reading = Records(files, host).read_all(f"vm-{vm}")
+        claims = LeaseStore(files, host).read_all()
+        reading = RecordStore(files, host).read_all(f"vm-{vm}")
         marks = Marks(files, host).read_all() if self.case.upgrades else None
         serves = replay.perform(("check", vm))
         return self._observation(vm, events, now, claims, reading, serves, marks)
@@ -154,8 +154,8 @@ class Run:
             files, serves, events, clock = seen
             still = _Still(dict(files), self.contents)
             replay = Replay("", clock, (), self.contents, False)
-            claims = Claims(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
-            reading = Records(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
+            claims = LeaseStore(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
+            reading = RecordStore(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
             marks = Marks(still, ModelHost(replay, vm)).read_all() if self.case.upgrades else None  # type: ignore[arg-type]
             found = self._looks[(vm, seen)] = self._observation(vm, events, clock, claims, reading, serves, marks)
         return found

@@ -53,7 +53,7 @@ def _a_record_of_what_is_over_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> 
     """What counts as out by its record is taken for out, though it serves."""
     real = allocation._open
 
-    def opened(*given: object) -> allocation.Rooms:
+    def opened(*given: object) -> allocation.Budget:
         rooms = real(*given)  # type: ignore[arg-type]
         rooms.serving = frozenset()
         return rooms

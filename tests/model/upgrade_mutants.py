@@ -37,7 +37,7 @@ def no_second_look(patch: pytest.MonkeyPatch) -> None:
 def gate_ignores_claims(patch: pytest.MonkeyPatch) -> None:
     """The claims of other runs are nothing to the gate."""
 
-    def read(*given: Any) -> leases.Board:
+    def read(*given: Any) -> leases.Leases:
         board = leases.read(*given)
         board.others.clear()
         return board
@@ -64,7 +64,7 @@ def respond_passes_the_upgrade(patch: pytest.MonkeyPatch) -> None:
     """Respond does not see the claims of upgrades. (To forget only who is at work changes nothing: a claim counts as made where it is alone.)"""
     real = leases.read
 
-    def read(*given: Any) -> leases.Board:
+    def read(*given: Any) -> leases.Leases:
         board = real(*given)
         if board.settings.run.kind == "events":
             board.others = {name: [claim for claim in claims if claim.kind != "upgrade"] for name, claims in board.others.items()}

@@ -60,9 +60,9 @@ def any_approval_counts(patch: pytest.MonkeyPatch) -> None:
     """As in 1.3.1: the newest word, on whatever VM it stands."""
     real = overrides.override
 
-    def override(parts: t.Any, *given: t.Any, **more: t.Any) -> overrides.Override:
+    def override(parts: t.Any, *given: t.Any, **more: t.Any) -> overrides.EffectiveOverride:
         words = [word for part in parts for word in (part.record.said if part.record else ()) if word.action == "approve"]
-        return overrides.Override(words[0]) if words else real(parts, *given, **more)
+        return overrides.EffectiveOverride(words[0]) if words else real(parts, *given, **more)
 
     patch.setattr(overrides, "override", override)
 
@@ -74,7 +74,7 @@ def any_approval_puts_all_out(patch: pytest.MonkeyPatch) -> None:
 
 def a_stranger_sets_all_back(patch: pytest.MonkeyPatch) -> None:
     """A failed drain on a VM that the event does not name keeps the others from draining."""
-    patch.setattr(approval_blockers, "setback", lambda its, _settings: next((part for part in its.parts if part.failed_live), None))
+    patch.setattr(approval_blockers, "setback", lambda its, _settings: next((part for part in its.participants if part.failed_live), None))
 
 
 def lies(known: int) -> t.Iterator[int]:

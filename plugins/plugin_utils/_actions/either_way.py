@@ -15,7 +15,7 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Way, Work
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Work
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
@@ -76,7 +76,7 @@ class EitherWay(CheckedAction):
             options["records_path"] = WINDOWS_PATH
         return options
 
-    def _way(self, calls: Calls, warnings: list[str], vm: str | None) -> Way:
+    def _way(self, calls: Calls, warnings: list[str], vm: str | None) -> HostAccess:
         check_mode = bool(self._task.check_mode)
 
         def tell(line: str) -> None:
@@ -84,7 +84,7 @@ class EitherWay(CheckedAction):
             if trouble:
                 warnings.append(f"The Windows event log was not written to: {trouble}")
 
-        return Way(
+        return HostAccess(
             check_mode,
             warnings.append,
             connect=lambda endpoint: WindowsTransport(calls, endpoint, check_mode, self.keep_asking),

@@ -28,7 +28,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part, open_case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
 
 # VMs that are named in one line.
@@ -45,37 +45,37 @@ class PlanError(ValueError):
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
     """The whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
-    picture = look(observations, policy, chosen, now)
-    cases, hosts, moment, directory = picture.cases, picture.hosts, picture.now, picture.directory
-    decided = decide(cases, hosts, chosen, moment)
-    phases = {case.key: messages.phase(case) for case in cases}
-    keepers = replicas.Keepers(cases, hosts, chosen)
-    steps = stages.this_turn(_steps(cases, hosts, decided, phases, chosen, moment, keepers))
-    waiting = requeue.decide(cases, hosts, steps, chosen)
-    cases.sort(key=_age)
-    summary = summaries.summary(hosts, directory, cases, chosen, moment)
+    observed_state = look(observations, policy, chosen, now)
+    event_states, hosts, moment, directory = observed_state.event_states, observed_state.hosts, observed_state.now, observed_state.directory
+    decided = decide(event_states, hosts, chosen, moment)
+    phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
+    keepers = replicas.Keepers(event_states, hosts, chosen)
+    steps = stages.this_turn(_steps(event_states, hosts, decided, phases, chosen, moment, keepers))
+    waiting = requeue.decide(event_states, hosts, steps, chosen)
+    event_states.sort(key=_age)
+    summary = summaries.summary(hosts, directory, event_states, chosen, moment)
     found = {
-        "events": [summaries.entry(case, phases[case.key]) for case in cases],
+        "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
         "steps": steps,
         "stages": stages.stages(steps),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
-        "differing": sorted({name for case in cases if case.ours for name in case.differing}),
+        "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
         "failed": [
-            {"event_id": case.event.event_id, "host": part.host.name, "reason": f"{part.host.name}: {part.failed}"}
-            for case in cases
-            for part in case.parts
-            if part.failed and case.ours
+            {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed}"}
+            for event_state in event_states
+            for participant in event_state.participants
+            if participant.failed and event_state.ours
         ],
         "hosts": summaries.of_hosts(hosts),
         "summary": {
             **summary,
             "retired": [host.name for host in hosts if host.state == "retired"],
-            "problems": _unread(hosts) + summary["problems"] + _remarks(picture, decided.rooms),
+            "problems": _unread(hosts) + summary["problems"] + _remarks(observed_state, decided.budget),
         },
-        "capacity": allocation.shown(decided.rooms),
+        "capacity": allocation.shown(decided.budget),
         "claims": leases.shown(hosts, chosen),
-        "involved": _involved(cases, hosts, steps, chosen, keepers),
+        "involved": _involved(event_states, hosts, steps, chosen, keepers),
         "counts": summaries.counts(phases, steps, hosts, summary),
         "fingerprint": summaries.fingerprint(hosts, steps),
     }
@@ -83,10 +83,10 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ObservedState:
     """What is, before anything is decided."""
 
-    cases: list[Case]
+    event_states: list[EventState]
     hosts: list[Host]
     now: float
     directory: Directory
@@ -94,7 +94,7 @@ class Picture:
     """Names in respond_retired that are known from nowhere else."""
 
 
-def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Picture:
+def look(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
     """All events and VMs, from what was observed."""
     moment = timestamps.parse(now)
     if moment is None:
@@ -106,38 +106,38 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Pictur
     events = overrides.worth_a_case(collect(hosts), overrides.speaking(hosts, moment))
     # In an order that no VM chooses: who comes first would else depend on what the first VM lists first.
     events.sort(key=lambda seen: seen.key)
-    cases = [open_case(seen, directory, rules, settings, moment) for seen in events]
+    event_states = [build_event_state(seen, directory, rules, settings, moment) for seen in events]
     members = {name.lower() for group in settings.capacity for name in group.members}
-    unknown = overrides.unknown_retired(hosts[len(observed) :], cases, members)
-    return Picture(cases, hosts, moment, directory, unknown)
+    unknown = overrides.unknown_retired(hosts[len(observed) :], event_states, members)
+    return ObservedState(event_states, hosts, moment, directory, unknown)
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What came of all parts together."""
+    """What was decided for all participants together."""
 
     claims: list[dict[str, Any]]
     approvals: list[dict[str, Any]]
-    rooms: allocation.Rooms
+    budget: allocation.Budget
 
 
-def decide(cases: list[Case], hosts: list[Host], settings: Settings, now: float) -> Decided:
-    """Fill in what every part does; claims and approvals come back as steps, and with them who is out."""
+def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
+    """Fill in what every participant does; claims and approvals come back as steps, and with them who is out."""
     board = leases.read(hosts, settings, now)
-    rooms = serve(cases, hosts, board, settings, now)
-    undo_order.arrange(cases, settings)
-    approvers = approval.ready(cases, settings)
-    leases.arrange(board, cases, approvers, hosts)
-    return Decided(board.steps, approval.steps(cases, approvers, settings), rooms)
+    budget = serve(event_states, hosts, board, settings, now)
+    undo_order.arrange(event_states, settings)
+    approvers = approval.ready(event_states, settings)
+    leases.arrange(board, event_states, approvers, hosts)
+    return Decided(board.steps, approval.steps(event_states, approvers, settings), budget)
 
 
-def serve(cases: list[Case], hosts: list[Host], board: leases.Board, settings: Settings, now: float) -> allocation.Rooms:
+def serve(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> allocation.Budget:
     """What each VM needs for its events, seen by itself, and then who has room."""
-    for case in cases:
-        case.blockers = approval_blockers.blockers(case, settings, now)
-        case.hold = approval_blockers.lasting(case, settings, now)
-        intents.decide(case, settings, now)
-    return allocation.arrange(cases, hosts, board, settings, now)
+    for event_state in event_states:
+        event_state.blockers = approval_blockers.blockers(event_state, settings, now)
+        event_state.hold = approval_blockers.lasting(event_state, settings, now)
+        intents.decide(event_state, settings, now)
+    return allocation.arrange(event_states, hosts, board, settings, now)
 
 
 def _unread(hosts: list[Host]) -> list[str]:
@@ -149,59 +149,62 @@ def _unread(hosts: list[Host]) -> list[str]:
     return [f"{', '.join(names[:SHOWN])}{' and others' if len(names) > SHOWN else ''}: {error}" for error, names in found.items()]
 
 
-def _remarks(picture: Picture, rooms: allocation.Rooms) -> list[str]:
+def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:
     """What VMs say that does not count, or contradicts others; and names of retired VMs that are misspelt perhaps."""
-    cases = picture.cases
-    confused = [*picture.directory.contested.values(), *(part.contested for case in cases for part in case.parts if part.contested)]
+    event_states = observed_state.event_states
+    confused = [
+        *observed_state.directory.contested.values(),
+        *(participant.contested for event_state in event_states for participant in event_state.participants if participant.contested),
+    ]
     found = [f"{words}; events that name them are not approved" for words in dict.fromkeys(confused)]
     found += [
         f"{who}, at work on {name}, declares other members for capacity group {group.name!r}; give all runs the same list"
-        for group, others in rooms.disputed.items()
+        for group, others in budget.disputed.items()
         for name, who in list(others.items())[:1]
     ]
-    found += _few_of_each_vm(cases)
-    if picture.unknown_retired:
-        names = ", ".join(picture.unknown_retired[:SHOWN]) + (" and others" if len(picture.unknown_retired) > SHOWN else "")
+    found += _few_of_each_vm(event_states)
+    if observed_state.unknown_retired:
+        names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
-    return found + [f"event {case.event.event_id}: {words}" for case in cases for words in case.remarks]
+    return found + [f"event {event_state.event.event_id}: {words}" for event_state in event_states for words in event_state.remarks]
 
 
-def _few_of_each_vm(cases: list[Case]) -> list[str]:
+def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
     """What operators have to see to, a few lines for each VM: one VM's records must not bury the others."""
     said: dict[str, list[str]] = {}
-    for case in cases:
-        for part in case.parts:
-            said.setdefault(part.host.name, []).extend(summaries.by_hand(part))
+    for event_state in event_states:
+        for participant in event_state.participants:
+            said.setdefault(participant.host.name, []).extend(summaries.by_hand(participant))
     return [line for lines in said.values() for line in lines[: summaries.OF_ONE_VM]]
 
 
 def _steps(
-    cases: list[Case], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
+    event_states: list[EventState], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
 ) -> list[dict[str, Any]]:
     """Claims and records first, approvals before what takes longer, people last: telling them delays nothing."""
     written, acts, tells = list(decided.claims), [], []
     orders = _orders(hosts)
-    for case in cases:
-        if not case.ours:
+    for event_state in event_states:
+        if not event_state.ours:
             continue
-        for part in case.parts:
-            restored = replicas.restoring(part)
+        for participant in event_state.participants:
+            restored = replicas.restoring(participant)
             if restored:
                 written.append(restored)
                 continue
-            noted = record_writes.note(case, part, settings)
+            noted = record_writes.note(event_state, participant, settings)
             if noted:
                 written.append(noted)
-            act = _act(case, part, settings, now) if part.may_act else None
+            act = _act(event_state, participant, settings, now) if participant.may_act else None
             if act and act["act"] == "drain":
-                act["rule"]["order"] = _order(part, orders)
-                if part.beyond_capacity or (part.holds_changes and allocation.beyond_by_record(part)):
+                act["rule"]["order"] = _order(participant, orders)
+                if participant.beyond_capacity or (participant.holds_changes and allocation.beyond_by_record(participant)):
                     act["rule"]["beyond_capacity"] = True
             if act:
-                acts.append(keepers.for_step(case, part, act))
+                acts.append(keepers.for_step(event_state, participant, act))
         if settings.tell:
-            tells += notifications.steps(case, phases[case.key])
-    return written + decided.approvals + acts + keepers.steps(cases) + tells + _forget(hosts)
+            tells += notifications.steps(event_state, phases[event_state.key])
+    return written + decided.approvals + acts + keepers.steps(event_states) + tells + _forget(hosts)
 
 
 def _orders(hosts: list[Host]) -> dict[str, int]:
@@ -209,51 +212,51 @@ def _orders(hosts: list[Host]) -> dict[str, int]:
     return {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
 
 
-def _order(part: Part, orders: dict[str, int]) -> int:
+def _order(participant: Participant, orders: dict[str, int]) -> int:
     """A drain keeps its place until it is undone. The steps of a VM are taken one after the other, so places can be given now."""
-    if part.record is not None and part.record.needs_undo:
-        return part.record.order
-    orders[part.host.name] += 1
-    return orders[part.host.name]
+    if participant.record is not None and participant.record.needs_undo:
+        return participant.record.order
+    orders[participant.host.name] += 1
+    return orders[participant.host.name]
 
 
-def _act(case: Case, part: Part, settings: Settings, now: float) -> dict[str, Any] | None:
-    record = part.record
+def _act(event_state: EventState, participant: Participant, settings: Settings, now: float) -> dict[str, Any] | None:
+    record = participant.record
     step = {
-        "host": part.host.name,
-        "act": part.intent,
-        "event_id": record.event.event_id if record else part.event.event_id,
+        "host": participant.host.name,
+        "act": participant.intent,
+        "event_id": record.event.event_id if record else participant.event.event_id,
         "claim": leases.token(settings),
-        "reason": part.reason or f"{part.event.event_type} {part.event.event_id}",
+        "reason": participant.reason or f"{participant.event.event_type} {participant.event.event_id}",
     }
-    if part.intent in ("drain", "verify"):
-        begins = part.phase != "draining"
+    if participant.intent in ("drain", "verify"):
+        begins = participant.phase != "draining"
         # As this VM has it: what its methods and its record are told of the event does not come from another VM.
-        event = {key: value for key, value in part.event.values.items() if key != "raw"}
+        event = {key: value for key, value in participant.event.values.items() if key != "raw"}
         event["event_id"] = step["event_id"]
         return {
             **step,
             "act": "drain",
             "event": event,
-            "deadline": timestamps.form(deadlines.deadline(part, settings, now, begins=begins)),
-            "rule": part.rule.as_dict(),
-            "verify": part.intent == "verify",
-            "attempt": _attempt(part),
-            "continues": not begins or _under_way(part, settings),
+            "deadline": timestamps.form(deadlines.deadline(participant, settings, now, begins=begins)),
+            "rule": participant.rule.as_dict(),
+            "verify": participant.intent == "verify",
+            "attempt": _attempt(participant),
+            "continues": not begins or _under_way(participant, settings),
         }
-    if part.intent in ("undo", "recover"):
-        return {**step, "continues": part.phase == "recovering" or _under_way(part, settings)}
+    if participant.intent in ("undo", "recover"):
+        return {**step, "continues": participant.phase == "recovering" or _under_way(participant, settings)}
     return None
 
 
-def _under_way(part: Part, settings: Settings) -> bool:
+def _under_way(participant: Participant, settings: Settings) -> bool:
     """Whether the record has been where it is for a while: looking again at once would show nothing new."""
-    history = part.record.history if part.record else ()
-    return bool(history) and part.look_now - history[-1][1] > 2 * settings.check_interval
+    history = participant.record.history if participant.record else ()
+    return bool(history) and participant.look_now - history[-1][1] > 2 * settings.check_interval
 
 
-def _attempt(part: Part) -> int:
-    record = part.record
+def _attempt(participant: Participant) -> int:
+    record = participant.record
     return 1 + sum(1 for phase, _at in record.since("noticed") if phase == "failed") if record else 1
 
 
@@ -273,25 +276,23 @@ def _forget(hosts: list[Host]) -> list[dict[str, Any]]:
     return found
 
 
-def _age(case: Case) -> tuple[float, float, str]:
+def _age(event_state: EventState) -> tuple[float, float, str]:
     """Oldest first: by when it was noticed, then by its time."""
-    noticed = [part.record.history[0][1] for part in case.parts if part.record and part.record.history]
+    noticed = [participant.record.history[0][1] for participant in event_state.participants if participant.record and participant.record.history]
     infinite = float("inf")
-    return min(noticed, default=infinite), case.event.not_before or infinite, case.key
+    return min(noticed, default=infinite), event_state.event.not_before or infinite, event_state.key
 
 
-def _involved(
-    cases: list[Case], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: replicas.Keepers
-) -> list[str]:
+def _involved(event_states: list[EventState], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: replicas.Keepers) -> list[str]:
     """The VMs to look at again while something goes on, and some witnesses: an event that any of them lists is listed."""
     names = {step["host"] for step in steps}
-    for case in cases:
-        if requeue.is_alive(case):
-            names.update(part.host.name for part in case.parts)
-            names.update(host.name for host in case.seen.listed_by[:WITNESSES])
-            if case.named.unsure:
+    for event_state in event_states:
+        if requeue.is_alive(event_state):
+            names.update(participant.host.name for participant in event_state.participants)
+            names.update(host.name for host in event_state.seen.listed_by[:WITNESSES])
+            if event_state.named.unsure:
                 names.update(host.name for host in hosts if host.unread)
     names.update(host.name for host in hosts if requeue.may_come_back(host))
-    names.update(keepers.involved(case for case in cases if requeue.is_alive(case)))
+    names.update(keepers.involved(event_state for event_state in event_states if requeue.is_alive(event_state)))
     names = allocation.involved(settings, names)
     return [host.name for host in hosts if host.name in names and host.state != "retired"]

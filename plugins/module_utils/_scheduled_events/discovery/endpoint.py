@@ -15,10 +15,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport, Transport
 
 if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import HostAccess
 
 
-def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
+def open_client(options: t.Mapping[str, t.Any], way: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
     """Open a client from a module's options (core/argument_specs.shared_arguments). Raises ScheduledEventsError for a bad one."""
     return Client(
         transport or _transport(options["endpoint"], options, way, clock),
@@ -31,7 +31,7 @@ def open_client(options: t.Mapping[str, t.Any], way: Way | None = None, clock: C
     )
 
 
-def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: Way | None, clock: Clock | None) -> Transport:
+def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: HostAccess | None, clock: Clock | None) -> Transport:
     connect = (way.connect if way else None) or LocalTransport
     if endpoint.strip().lower() != DISCOVER:
         return connect(endpoint)

@@ -20,7 +20,7 @@ if t.TYPE_CHECKING:
 Result = t.Dict[str, t.Any]
 
 
-class Way(t.NamedTuple):
+class HostAccess(t.NamedTuple):
     """How to reach what a piece of work needs. What a module does not need, it leaves out."""
 
     check_mode: bool
@@ -49,4 +49,4 @@ class Failed(Exception):
         self.result: Result = dict(result, msg=printable(msg, LONGEST_LINE))
 
 
-Work = t.Callable[[t.Mapping[str, t.Any], Way], Result]
+Work = t.Callable[[t.Mapping[str, t.Any], HostAccess], Result]

@@ -43,7 +43,7 @@ class Found(t.NamedTuple):
     too_high: str | None = None
 
 
-class Reading(t.NamedTuple):
+class RecordsReading(t.NamedTuple):
     """All records, oldest first; readable is False when there may be more than could be read."""
 
     records: list[Record]
@@ -58,14 +58,14 @@ class RecordsReader:
         self.files = files
         self.host = host
 
-    def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> Reading:
+    def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> RecordsReading:
         """Every record that can be read, and in words whatever cannot. No more than the limit, or all without one."""
         try:
             names = self.files.names()
         except FileNotFoundError:
-            return Reading([], [], True)
+            return RecordsReading([], [], True)
         except OSError as error:
-            return Reading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
+            return RecordsReading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
         records, problems, readable = [], _asides(self.files.where, names), True
         stems = sorted({place[0] for place in map(split_name, names) if place})
         if limit is not None and len(stems) > limit:
@@ -81,7 +81,7 @@ class RecordsReader:
                 problems.append(self._report_foreign(found.record, one, set_aside))
             elif found.record is not None:
                 records.append(public(found.record))
-        return Reading(sorted(records, key=_begin), problems, readable)
+        return RecordsReading(sorted(records, key=_begin), problems, readable)
 
     def read(self, event_id: str) -> Record | None:
         """The record of one event, None without one; an error when there is one that cannot be read."""

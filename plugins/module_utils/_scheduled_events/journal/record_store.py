@@ -70,7 +70,7 @@ def _is_too_high(name: str) -> bool:
     return place is not None and place[1] >= REVISION
 
 
-class Records(RecordsReader):
+class RecordStore(RecordsReader):
     """All records of one VM, for those who write them."""
 
     def write(

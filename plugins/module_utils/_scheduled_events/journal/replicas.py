@@ -44,14 +44,14 @@ LONGEST_SECONDS = 30 * 86400.0
 Mirror = t.Dict[str, t.Any]
 
 
-class MirrorsReading(t.NamedTuple):
+class ReplicasReading(t.NamedTuple):
     """All mirrors, in the order of their names, and in words what is wrong with others."""
 
     mirrors: list[Mirror]
     problems: list[str]
 
 
-class Mirrored(t.NamedTuple):
+class ReplicaWritten(t.NamedTuple):
     """The outcome of one write."""
 
     before: Record | None
@@ -135,14 +135,14 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     return record
 
 
-class Mirrors:
+class ReplicaStore:
     """All mirrors on one VM."""
 
     def __init__(self, files: Files, host: Host) -> None:
         self.files = files
         self.host = host
 
-    def read_all(self, own_vm_id: str | None = None) -> MirrorsReading:
+    def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
         """Every mirror that can be read and is this VM's own; one that came with a disk of another VM, or is a month old, is none."""
         mirrors, problems = [], []
         for name in self._listed():
@@ -161,7 +161,7 @@ class Mirrors:
                 problems.append(f"The copy {name} in {self.files.where} was kept by another VM, whose disk this one is made from; it is not used. Remove it.")
             elif not self._is_old(mirror):
                 mirrors.append({key: mirror[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
-        return MirrorsReading(mirrors, problems)
+        return ReplicasReading(mirrors, problems)
 
     def _is_over(self, mirror: Mirror, older_than: float) -> bool:
         """Whether nothing of it has to be put back any more, and long not."""
@@ -204,7 +204,7 @@ class Mirrors:
             "record": only_findings(complete(data["record"])),
         }
 
-    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> Mirrored:
+    def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> ReplicaWritten:
         """Keep a copy of the record, unless there is a newer one; remove it when the VM is recovered."""
         if not vm.strip():
             raise RecordsError("mirror.vm is empty.")
@@ -214,17 +214,17 @@ class Mirrors:
         before = present["record"] if present else None
         # What is newer says the record; of another machine by that name, whose clock says nothing here, the one that writes is.
         if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _age(before) > _age(record):
-            return Mirrored(before, before, False)
+            return ReplicaWritten(before, before, False)
         if record["phase"] == "recovered":
             return self._removed(name, before, check_mode)
         content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
-            return Mirrored(before, before, False)
+            return ReplicaWritten(before, before, False)
         if len(json.dumps(content)) > COPY_BYTES:
             raise RecordsError(f"the copy of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
         if not check_mode:
             replace_file(self.files, name, dict(content, written_at=self.host.now()), "The copy")
-        return Mirrored(before, record, True)
+        return ReplicaWritten(before, record, True)
 
     def _present(self, name: str) -> Mirror | None:
         try:
@@ -232,15 +232,15 @@ class Mirrors:
         except (OSError, Unreadable):
             return None  # what cannot be read is replaced
 
-    def _removed(self, name: str, before: Record | None, check_mode: bool) -> Mirrored:
+    def _removed(self, name: str, before: Record | None, check_mode: bool) -> ReplicaWritten:
         if not check_mode:
             try:
                 self.files.unlink(name)
             except FileNotFoundError:
-                return Mirrored(None, None, False)
+                return ReplicaWritten(None, None, False)
             except OSError as error:
                 raise RecordsError(f"The copy {name} in {self.files.where} cannot be removed: {error}.")
-        return Mirrored(before, None, before is not None)
+        return ReplicaWritten(before, None, before is not None)
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the mirrors of what is over, and those that nobody has written to for a month; the ids of their events."""

@@ -12,13 +12,13 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
     KINDS,
-    ClaimLost,
+    LeaseLost,
     checked_run,
     checked_seconds,
     event_digest,
     split_claim_name,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 
 
 def claim_argument() -> dict[str, t.Any]:
@@ -35,7 +35,7 @@ def claim_argument() -> dict[str, t.Any]:
     }
 
 
-def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def change_claims(claims: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """Make, renew or withdraw the claims of a run."""
     claim = options.get("claim") or {}
     run, event_id = checked_run(claim.get("run")), options.get("event_id")
@@ -62,7 +62,7 @@ def change_claims(claims: Claims, options: t.Mapping[str, t.Any], check_mode: bo
     }
 
 
-def _predicted(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
+def _predicted(claims: LeaseStore, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
     """The run's own claims as they would be."""
     event_id: str | None = options.get("event_id")
     replaced = [] if event_id is not None and not event_id.strip() else claims.own(claim["run"], event_id)
@@ -72,14 +72,14 @@ def _predicted(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[
     return [*left, claims.name_of(claim["run"], event_id, _seconds(claim))]
 
 
-def _claim(claims: Claims, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> bool:
+def _claim(claims: LeaseStore, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> bool:
     """Whether it was there already, and has a new time limit now."""
     # What has expired goes first: the reading after this must not find it any more.
     _remove(claims, options)
     run, event_id, seconds = claim["run"], options["event_id"], _seconds(claim)
     try:
         claims.renew(run, event_id, seconds)
-    except ClaimLost:
+    except LeaseLost:
         claims.create(run, event_id, seconds, claim.get("kind") or "events", claim.get("who") or "", claim.get("groups") or {})
         return False
     return True
@@ -95,15 +95,15 @@ def _seconds(claim: t.Mapping[str, t.Any]) -> t.Any:
     return 180.0 if claim.get("seconds") is None else claim["seconds"]
 
 
-def _remove(claims: Claims, options: t.Mapping[str, t.Any]) -> None:
+def _remove(claims: LeaseStore, options: t.Mapping[str, t.Any]) -> None:
     for name in options.get("expired") or []:
         claims.remove_expired(name)
 
 
-class UnderClaim:
+class UnderLease:
     """A write that counts only while the run's own claim stands: renewed before, looked at once more after."""
 
-    def __init__(self, claims: Claims, claim: t.Mapping[str, t.Any] | None, event_id: str) -> None:
+    def __init__(self, claims: LeaseStore, claim: t.Mapping[str, t.Any] | None, event_id: str) -> None:
         self._claims = claims
         self._claim = claim or None
         self._event_id = event_id
@@ -121,7 +121,7 @@ class UnderClaim:
         if self._claim is None or check_mode:
             return
         if not self._claims.stands(self._claim["run"], self._event_id):
-            raise ClaimLost(self._claim["run"], self._event_id, self._claims.files.where)
+            raise LeaseLost(self._claim["run"], self._event_id, self._claims.files.where)
 
 
 def check_claim_options(options: t.Mapping[str, t.Any]) -> None:

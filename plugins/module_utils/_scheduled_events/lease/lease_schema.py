@@ -36,7 +36,7 @@ FILE_NAME = re.compile(r"claim-([a-z0-9]{4,32})-([0-9a-f]{16})\.([0-9]{1,15})\.j
 LONGEST_SECONDS = 6 * 3600.0
 
 
-class ClaimName(t.NamedTuple):
+class LeaseName(t.NamedTuple):
     """The parts of a claim's file name; the limit is in milliseconds since 1970, by the VM's clock."""
 
     run: str
@@ -44,7 +44,7 @@ class ClaimName(t.NamedTuple):
     limit: int
 
 
-class ClaimLost(RecordsError):
+class LeaseLost(RecordsError):
     """The run's own claim is gone: whatever it was about to do there is another run's business now."""
 
     def __init__(self, run: str, event_id: str, where: str) -> None:
@@ -65,10 +65,10 @@ def claim_name(run: str, event_id: str, limit: int) -> str:
     return f"claim-{checked_run(run)}-{event_digest(event_id)}.{limit}.json"
 
 
-def split_claim_name(name: str) -> ClaimName | None:
+def split_claim_name(name: str) -> LeaseName | None:
     """The parts of a claim's file name, None for any other file."""
     found = FILE_NAME.fullmatch(name)
-    return ClaimName(found.group(1), found.group(2), int(found.group(3))) if found else None
+    return LeaseName(found.group(1), found.group(2), int(found.group(3))) if found else None
 
 
 def checked_run(run: t.Any) -> str:

@@ -23,7 +23,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
     Claim,
-    ClaimLost,
+    LeaseLost,
     checked_run,
     checked_seconds,
     claim_name,
@@ -37,7 +37,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 ATTEMPTS = 50
 
 
-class ClaimsReading(t.NamedTuple):
+class LeasesReading(t.NamedTuple):
     """All claims, in the order of their names; readable is False when there may be more."""
 
     claims: list[Claim]
@@ -45,25 +45,25 @@ class ClaimsReading(t.NamedTuple):
     readable: bool
 
 
-class Claims:
+class LeaseStore:
     """All claims on one VM."""
 
     def __init__(self, files: Files, host: Host) -> None:
         self.files = files
         self.host = host
 
-    def read_all(self) -> ClaimsReading:
+    def read_all(self) -> LeasesReading:
         """Every claim that lasts through the reading. One that is made or removed meanwhile may be there or not."""
         for _attempt in range(ATTEMPTS):
             try:
                 names = [name for name in self._list() if split_claim_name(name)]
                 problems = [self._too_many(len(names))] if len(names) > LEASES else []
-                return ClaimsReading([self._read(name) for name in names[:LEASES]], problems, not problems)
+                return LeasesReading([self._read(name) for name in names[:LEASES]], problems, not problems)
             except FileNotFoundError:
                 continue  # renamed or removed in this moment: under its new name it must not be missed
             except OSError as error:
-                return ClaimsReading([], [f"The claims in {self.files.where} cannot be read: {error}."], False)
-        return ClaimsReading([], [f"The claims in {self.files.where} change faster than they can be read."], False)
+                return LeasesReading([], [f"The claims in {self.files.where} cannot be read: {error}."], False)
+        return LeasesReading([], [f"The claims in {self.files.where} change faster than they can be read."], False)
 
     def _too_many(self, count: int) -> str:
         return f"There are {count} claims in {self.files.where}, and {LEASES} are read: look at what makes them, and remove those that are expired."
@@ -89,7 +89,7 @@ class Claims:
         """Claim this VM for an event. A claim of this run for it that is there already is renewed. Returns the file's name."""
         try:
             return self.renew(run, event_id, seconds)
-        except ClaimLost:
+        except LeaseLost:
             return self.create(run, event_id, seconds, kind, who, groups)
 
     def create(
@@ -128,11 +128,11 @@ class Claims:
         new = self.name_of(run, event_id, seconds)
         own = self.own(run, event_id)
         if not own:
-            raise ClaimLost(run, event_id, self.files.where)
+            raise LeaseLost(run, event_id, self.files.where)
         try:
             self.files.rename(own[-1], new)
         except FileNotFoundError:
-            raise ClaimLost(run, event_id, self.files.where)
+            raise LeaseLost(run, event_id, self.files.where)
         except OSError as error:
             raise RecordsError(f"The claim {own[-1]} in {self.files.where} cannot be renewed: {error}.")
         return new

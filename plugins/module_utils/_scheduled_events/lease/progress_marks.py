@@ -24,9 +24,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     load,
     shorten,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderClaim
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 
 FORMAT = 1
 FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
@@ -132,7 +132,7 @@ def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check
     name, state, marks = _checked_name(given["name"]), given["state"], Marks(files, host, options.get("vm_id"))
     before = marks.present(name)
     # A mark that says so already is a sign of life all the same: the claim is renewed, and must stand.
-    under = UnderClaim(Claims(files, host), claim, UPGRADE + name)
+    under = UnderLease(LeaseStore(files, host), claim, UPGRADE + name)
     under.begin(check_mode)
     after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, claim, check_mode)
     under.end(check_mode)

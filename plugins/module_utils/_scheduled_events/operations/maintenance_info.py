@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import health_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
@@ -26,10 +26,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     read_identity,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import boot_id_of, note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH, Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import Mirrors
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH, RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import select
 
@@ -57,11 +57,11 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     events = select(document.events, selection, vm_name)
     asked = note_asked(files, host, write=not check_mode)
     # Claims first: a run that removes its claim has written its record before.
-    claims = Claims(files, host).read_all()
-    mirrors = Mirrors(files, host).read_all(identity["vm_id"])
+    claims = LeaseStore(files, host).read_all()
+    mirrors = ReplicaStore(files, host).read_all(identity["vm_id"])
     tombstones = Tombstones(files, host).read_all()
     upgrades = Marks(files, host, identity["vm_id"]).read_all()
-    reading = Records(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
+    reading = RecordStore(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     return {
         "vm_name": vm_name,
@@ -90,7 +90,7 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
     }
 
 
-def look_at(options: t.Mapping[str, t.Any], way: Way) -> Result:
+def look_at(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
     """What maintenance_info does."""
     if way.files is None or way.host is None:
         raise AssertionError("a look needs files and a host")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, difference
@@ -21,22 +21,22 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
     DEFAULT_PATH,
-    Records,
+    RecordStore,
     Written,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
-    Mirrors,
+    ReplicaStore,
     checked_restore,
     mirror_argument,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import (
-    UnderClaim,
+    UnderLease,
     change_claims,
     check_claim_options,
     claim_argument,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import (
     change_marks,
     upgrade_argument,
@@ -89,16 +89,16 @@ def change_records(
 ) -> dict[str, t.Any]:
     """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
     check_claim_options(options)
-    records, claims = Records(files, host), Claims(files, host)
+    records, claims = RecordStore(files, host), LeaseStore(files, host)
     if options["state"] in ("claimed", "released"):
         return change_claims(claims, options, check_mode)
     if options["state"] == "mirrored":
-        return _mirror(Mirrors(files, host), options["mirror"], check_mode)
+        return _mirror(ReplicaStore(files, host), options["mirror"], check_mode)
     if options["state"] == "marked":
         return change_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
         older_than, tombstones = options["older_than"], Tombstones(files, host)
-        pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + Mirrors(files, host).prune(older_than, check_mode)
+        pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + ReplicaStore(files, host).prune(older_than, check_mode)
         tombstones.prune(check_mode)
         diff = {"before": {"records": pruned}, "after": {"records": []}} if pruned else {"before": {}, "after": {}}
         return {"changed": bool(pruned), "record": None, "conflict": False, "pruned": pruned, "diff": diff}
@@ -108,13 +108,13 @@ def change_records(
     if options["state"] == "absent":
         written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
     else:
-        written = _write(records, UnderClaim(claims, options.get("claim"), event_id), options, check_mode)
+        written = _write(records, UnderLease(claims, options.get("claim"), event_id), options, check_mode)
     if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
         tell(log_line(event_id, written.after))
     return _result(written, event_id)
 
 
-def record(options: t.Mapping[str, t.Any], way: Way) -> Result:
+def record(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
     """What maintenance_record does."""
     if way.files is None or way.host is None:
         raise AssertionError("records need files and a host")
@@ -124,14 +124,14 @@ def record(options: t.Mapping[str, t.Any], way: Way) -> Result:
         raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
 
 
-def _write(records: Records, claim: UnderClaim, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
+def _write(records: RecordStore, claim: UnderLease, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
     """Under a claim, the record is written between two looks at it: whoever removed it in between has not seen the record."""
     written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode, lambda: claim.begin(check_mode))
     claim.end(check_mode)
     return written
 
 
-def _mirror(mirrors: Mirrors, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def _mirror(mirrors: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
     written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
     name = "mirror of {}".format(given["vm"])

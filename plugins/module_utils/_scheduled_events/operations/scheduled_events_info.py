@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Event,
@@ -83,7 +83,7 @@ def info_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments())
 
 
-def info(options: t.Mapping[str, t.Any], way: Way) -> Result:
+def info(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
     """What scheduled_events_info does."""
     try:
         client = open_client(options, way)

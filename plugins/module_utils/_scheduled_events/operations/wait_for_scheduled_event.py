@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     seconds_in_words,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, Result, Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Document,
@@ -291,7 +291,7 @@ def waiting_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
 
 
-def wait_for_event(options: t.Mapping[str, t.Any], way: Way) -> Result:
+def wait_for_event(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
     """What wait_for_scheduled_event does."""
     own = {name: options[name] for name in wait_arguments()}
     selection = {name: options[name] for name in selection_arguments()}

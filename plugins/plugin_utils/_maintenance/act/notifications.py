@@ -8,24 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 # Of these people are told; the others pass too quickly to be news.
 NEWS = ("noticed", "held", "drained", "approved", "started", "gone", "failed", "recovered")
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")
 
 
-def lead(case: Case) -> Part | None:
+def lead(event_state: EventState) -> Participant | None:
     """The VM whose record keeps C(told): the first that is read and has a record, or is about to get one."""
-    able = [part for part in case.hit if part.ok and (part.record is not None or part.listed)]
-    return next((part for part in able if part.record and part.record.told), able[0] if able else None)
+    able = [participant for participant in event_state.hit if participant.ok and (participant.record is not None or participant.listed)]
+    return next((participant for participant in able if participant.record and participant.record.told), able[0] if able else None)
 
 
-def untold(case: Case, phase: str) -> list[str]:
+def untold(event_state: EventState, phase: str) -> list[str]:
     """Phases that were reached, in order, without those told already."""
-    records = [part.record for part in case.hit if part.record]
+    records = [participant.record for participant in event_state.hit if participant.record]
     # What the VM itself has come to: another one's word is not told to people as what happened.
-    mine = lead(case)
+    mine = lead(event_state)
     reached = {"noticed", phase} - {"approved", "started"}
     if mine is not None and mine.approved:
         reached.add("approved")
@@ -37,21 +37,21 @@ def untold(case: Case, phase: str) -> list[str]:
     return [word for word in ORDER if word in reached and word not in told]
 
 
-def steps(case: Case, phase: str) -> list[dict[str, Any]]:
+def steps(event_state: EventState, phase: str) -> list[dict[str, Any]]:
     """One step for each piece of news; each carries the whole list, so that a repeated write adds nothing."""
-    part = lead(case)
-    if part is None or not case.hit or not case.ours:
+    participant = lead(event_state)
+    if participant is None or not event_state.hit or not event_state.ours:
         return []
-    told = [word for record in [one.record for one in case.hit if one.record] for word in record.told if word in PHASES]
+    told = [word for record in [one.record for one in event_state.hit if one.record] for word in record.told if word in PHASES]
     told = list(dict.fromkeys(told))
     found = []
-    for word in untold(case, phase):
+    for word in untold(event_state, phase):
         told = [*told, word]
         found.append(
             {
-                "host": part.host.name,
+                "host": participant.host.name,
                 "act": "tell",
-                "event_id": part.record.event.event_id if part.record else case.event.event_id,
+                "event_id": participant.record.event.event_id if participant.record else event_state.event.event_id,
                 "phase": word,
                 "changes": {"told": told},
                 "reason": f"people are told once: {word}",

@@ -13,48 +13,48 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, recovery_overdue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 
-def note(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
+def note(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
     """The step that writes what is new, or nothing."""
-    if not part.ok:
+    if not participant.ok:
         return None
-    if part.record is None:
-        return _first(case, part, settings)
+    if participant.record is None:
+        return _first(event_state, participant, settings)
     changes: dict[str, Any] = {}
     stamp: list[str] = []
-    if part.over:
-        _over(case, part, part.record, settings, changes)
+    if participant.over:
+        _over(event_state, participant, participant.record, settings, changes)
     else:
-        _live(case, part, part.record, changes, stamp)
+        _live(event_state, participant, participant.record, changes, stamp)
     event = None
-    if part.listed and _differs(part, part.record):
-        event = part.event.for_record()
-    if part.intends:
+    if participant.listed and _differs(participant, participant.record):
+        event = participant.event.for_record()
+    if participant.intends:
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
         return None
-    return _step(case, part, changes, stamp, event, settings)
+    return _step(event_state, participant, changes, stamp, event, settings)
 
 
-def _first(case: Case, part: Part, settings: Settings) -> dict[str, Any] | None:
-    if not part.named:
+def _first(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
+    if not participant.named:
         return None
-    stamp = ["started_at"] if part.started else []
-    stamp += ["approving_at"] if part.intends else []
-    if part.listed:
-        return _step(case, part, {"phase": "noticed"}, stamp, part.event.for_record(), settings)
-    if part.intent != "drain" and not part.intends:
+    stamp = ["started_at"] if participant.started else []
+    stamp += ["approving_at"] if participant.intends else []
+    if participant.listed:
+        return _step(event_state, participant, {"phase": "noticed"}, stamp, participant.event.for_record(), settings)
+    if participant.intent != "drain" and not participant.intends:
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
-    witness = case.seen.listed_by[0].name if case.seen.listed_by else "another VM"
+    witness = event_state.seen.listed_by[0].name if event_state.seen.listed_by else "another VM"
     changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
-    return _step(case, part, changes, stamp, part.event.for_record(), settings)
+    return _step(event_state, participant, changes, stamp, participant.event.for_record(), settings)
 
 
-def _differs(part: Part, record: Record) -> bool:
-    old, new = record.event, part.event
+def _differs(participant: Participant, record: Record) -> bool:
+    old, new = record.event, participant.event
     return (
         old.values.get("event_status") != new.values.get("event_status")
         or old.values.get("not_before") != new.values.get("not_before")
@@ -62,47 +62,47 @@ def _differs(part: Part, record: Record) -> bool:
     )
 
 
-def _over(case: Case, part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+def _over(event_state: EventState, participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
     if record.outcome is None:
-        changes.update(phase="gone", outcome=presence.outcome(record, began=part.started or part.approved))
-        if part.absence.words:
-            changes["reason"] = part.absence.words
-    elif part.intent == "finish":
-        _finish(part, record, settings, changes)
+        changes.update(phase="gone", outcome=presence.outcome(record, began=participant.started or participant.approved))
+        if participant.absence.words:
+            changes["reason"] = participant.absence.words
+    elif participant.intent == "finish":
+        _finish(participant, record, settings, changes)
     # Only what was begun can take too long: where nobody looked for a while, as with a slow schedule, it has not been tried yet.
-    elif part.intent == "recover" and record.phase == "recovering" and recovery_overdue(part, settings):
+    elif participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
         errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
         changes.update(phase="failed", reason=f"not everything could be put back ({'; '.join(errors)})")
 
 
-def _finish(part: Part, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
-    look = part.host.look
+def _finish(participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+    look = participant.host.look
     if look is None:
         raise AssertionError("only a part with a look gets here")
     serves = look.in_service is True or (look.in_service is None and not settings.has_health)
-    if serves or (part.held_out and not record.methods):
+    if serves or (participant.held_out and not record.methods):
         changes["phase"] = "recovered"
         if record.phase == "failed":
             changes["reason"] = None
-    elif not part.held_out and record.phase != "failed" and recovery_overdue(part, settings):
-        changes.update(phase="failed", reason=f"everything was put back, but it is {part.reason}")
+    elif not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):
+        changes.update(phase="failed", reason=f"everything was put back, but it is {participant.reason}")
 
 
-def _live(case: Case, part: Part, record: Record, changes: dict[str, Any], stamp: list[str]) -> None:
+def _live(event_state: EventState, participant: Participant, record: Record, changes: dict[str, Any], stamp: list[str]) -> None:
     phase = record.phase
-    if part.absence.first:
+    if participant.absence.first:
         stamp.append("missing_since")
-    if part.listed:
+    if participant.listed:
         if record.missing_since is not None:
             changes["missing_since"] = None
         if record.outcome is not None:
             phase = "noticed"
             changes.update(phase=phase, outcome=None, reason=None)
-    if part.started and record.started_at is None:
+    if participant.started and record.started_at is None:
         stamp.append("started_at")
-    if not part.may_begin and part.intent != "undo":
+    if not participant.may_begin and participant.intent != "undo":
         return
-    target, reason = _target(case, part, phase)
+    target, reason = _target(event_state, participant, phase)
     if target == "held":
         if phase != "held" or record.reason != reason:
             changes.update(phase="held", reason=reason)
@@ -110,41 +110,41 @@ def _live(case: Case, part: Part, record: Record, changes: dict[str, Any], stamp
         changes["phase"] = target
         if record.reason is not None and phase == "held":
             changes["reason"] = None
-        if target == "approved" and record.approved_at is None and case.approved_at is not None:
-            changes["approved_at"] = timestamps.form(case.approved_at)
+        if target == "approved" and record.approved_at is None and event_state.approved_at is not None:
+            changes["approved_at"] = timestamps.form(event_state.approved_at)
 
 
-def _target(case: Case, part: Part, phase: str) -> tuple[str | None, str | None]:
+def _target(event_state: EventState, participant: Participant, phase: str) -> tuple[str | None, str | None]:
     """The phase that the record should have, where the roles do not set it."""
     idle = phase in ("noticed", "held")
-    if part.started:
-        return ("started" if (idle and part.intent == "none") or (drained_now(part) and part.intent == "stay") else None), None
-    if part.approved:
-        undrained = idle and part.intent == "none" and not part.decision.drain
-        return ("approved" if undrained or (drained_now(part) and part.intent == "stay") else None), None
-    if part.hold and (idle or part.intent == "undo"):
-        return "held", part.hold
-    held = case.hold or overrides.blocker(part.word)
-    if idle and part.intent == "none" and held:
+    if participant.started:
+        return ("started" if (idle and participant.intent == "none") or (drained_now(participant) and participant.intent == "stay") else None), None
+    if participant.approved:
+        undrained = idle and participant.intent == "none" and not participant.decision.drain
+        return ("approved" if undrained or (drained_now(participant) and participant.intent == "stay") else None), None
+    if participant.hold and (idle or participant.intent == "undo"):
+        return "held", participant.hold
+    held = event_state.hold or overrides.blocker(participant.word)
+    if idle and participant.intent == "none" and held:
         return "held", held
-    if phase == "held" and part.intent == "none" and part.listed:
+    if phase == "held" and participant.intent == "none" and participant.listed:
         return "noticed", None
     return None, None
 
 
 def _step(
-    case: Case, part: Part, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings
+    event_state: EventState, participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings
 ) -> dict[str, Any]:
-    record = part.record
+    record = participant.record
     step = {
-        "host": part.host.name,
+        "host": participant.host.name,
         "act": "note",
-        "event_id": record.event.event_id if record else part.event.event_id,
+        "event_id": record.event.event_id if record else participant.event.event_id,
         "changes": changes,
         "stamp": stamp,
         "event": event,
         # Others rely on this note: it must not come from a run that has lost its claim.
-        "claim": leases.token(settings) if part.intends else None,
+        "claim": leases.token(settings) if participant.intends else None,
         "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
         "continues": False,
     }

@@ -17,9 +17,9 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Look, Mirror, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record, Replica
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 LONGEST_ID = 200
 # In one plan, for one VM.
@@ -38,9 +38,9 @@ def with_restored(hosts: list[Host]) -> list[Host]:
     return [_restored(host, copies[host.name]) if host.name in copies else host for host in hosts] if copies else hosts
 
 
-def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Mirror]]]]:
+def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Replica]]]]:
     """By VM and event, from those who were looked at. Nobody keeps copies of itself."""
-    found: dict[str, dict[str, list[tuple[Host, Mirror]]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[str, list[tuple[Host, Replica]]]] = defaultdict(lambda: defaultdict(list))
     for host in hosts:
         for mirror in host.look.mirrors if host.look else ():
             if mirror.vm != host.name and _is_plain_id(mirror.record.event.event_id):
@@ -52,14 +52,14 @@ def _is_plain_id(event_id: str) -> bool:
     return len(event_id) <= LONGEST_ID and event_id.isprintable()
 
 
-def _counts(keeper: Host, mirror: Mirror, look: Look) -> bool:
+def _counts(keeper: Host, mirror: Replica, look: Observation) -> bool:
     """Whether a copy is its keeper's own. One that does not say whose it is (1.3.1) counts for the machine that it was made of."""
     if mirror.keeper_vm_id is not None:
         return keeper.look is not None and mirror.keeper_vm_id == keeper.look.identity.vm_id
     return mirror.vm_id is not None and mirror.vm_id == look.identity.vm_id
 
 
-def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Mirror]]]) -> Host:
+def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Replica]]]) -> Host:
     look = host.look
     if look is None:
         return host
@@ -83,7 +83,7 @@ def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Mirror]]]) -
     return replace(host, look=replace(look, records={**look.records, **records}, problems=(*look.problems, *problems)), restores=lost)
 
 
-def _kept(copies: Iterable[tuple[Host, Mirror]], look: Look) -> Iterator[Kept]:
+def _kept(copies: Iterable[tuple[Host, Replica]], look: Observation) -> Iterator[Kept]:
     for keeper, mirror in copies:
         if _counts(keeper, mirror, look):
             for method in mirror.record.methods:
@@ -91,7 +91,7 @@ def _kept(copies: Iterable[tuple[Host, Mirror]], look: Look) -> Iterator[Kept]:
                     yield Kept(keeper.name, method.identifier, method.method, method.before)
 
 
-def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Look) -> dict[str, Any]:
+def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Observation) -> dict[str, Any]:
     """The record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
 
     It begins now, so that it counts as newer than the copies that it came from.
@@ -105,9 +105,9 @@ def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Look) -> 
     }
 
 
-def restoring(part: Part) -> dict[str, Any] | None:
+def restoring(participant: Participant) -> dict[str, Any] | None:
     """The step that writes a lost record back. Nothing else is done for the event before it is there again."""
-    return restoring_of(part.host, part.record.event.key) if part.record and part.ok else None
+    return restoring_of(participant.host, participant.record.event.key) if participant.record and participant.ok else None
 
 
 def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
@@ -132,36 +132,36 @@ def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
 class Keepers:
     """Who keeps the copies."""
 
-    def __init__(self, cases: Iterable[Case], hosts: Iterable[Host], settings: Settings) -> None:
+    def __init__(self, event_states: Iterable[EventState], hosts: Iterable[Host], settings: Settings) -> None:
         self._hosts = [host for host in hosts if host.ok]
         self._ok = {host.name for host in self._hosts}
         self._host = {host.name: host for host in self._hosts}
         self._place = {host.name: place for place, host in enumerate(self._hosts)}
         self._groups = settings.capacity
-        self._hit = {part.host.name for case in cases for part in case.parts}
-        self._copies: dict[tuple[str, str], dict[str, Mirror]] = defaultdict(dict)
+        self._hit = {participant.host.name for event_state in event_states for participant in event_state.participants}
+        self._copies: dict[tuple[str, str], dict[str, Replica]] = defaultdict(dict)
         self._kept: dict[tuple[str, str], int] = defaultdict(int)
         for host in self._hosts:
             for mirror in host.look.mirrors if host.look else ():
                 self._copies[mirror.vm, mirror.record.event.key][host.name] = mirror
                 self._kept[mirror.vm, host.name] += 1
 
-    def of(self, case: Case, part: Part) -> str | None:
+    def of(self, event_state: EventState, participant: Participant) -> str | None:
         """A VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
-        hit = {other.host.name for other in case.parts} | {part.host.name}
+        hit = {other.host.name for other in event_state.participants} | {participant.host.name}
         for avoided in (self._hit | hit, hit):
-            for name in self._candidates(case, part.host.name):
-                if name not in avoided and not self._is_full(name, case, part):
+            for name in self._candidates(event_state, participant.host.name):
+                if name not in avoided and not self._is_full(name, event_state, participant):
                     return name
         return None
 
-    def _is_full(self, keeper: str, case: Case, part: Part) -> bool:
+    def _is_full(self, keeper: str, event_state: EventState, participant: Participant) -> bool:
         """Whether it has all the copies of this VM that it takes. One that it has already is brought up to date all the same."""
-        has_it = keeper in self._copies.get((part.host.name, case.key), {})
-        return not has_it and self._kept[part.host.name, keeper] >= MOST_KEPT
+        has_it = keeper in self._copies.get((participant.host.name, event_state.key), {})
+        return not has_it and self._kept[participant.host.name, keeper] >= MOST_KEPT
 
-    def _candidates(self, case: Case, vm: str) -> Iterator[str]:
-        yield from self._copies.get((vm, case.key), ())
+    def _candidates(self, event_state: EventState, vm: str) -> Iterator[str]:
+        yield from self._copies.get((vm, event_state.key), ())
         for group in self._groups:
             if vm in group.members:
                 yield from (name for name in group.members if name in self._ok)
@@ -169,52 +169,52 @@ class Keepers:
         count, start = len(self._hosts), self._place.get(vm, -1) + 1
         yield from (self._hosts[(start + step) % count].name for step in range(count))
 
-    def for_step(self, case: Case, part: Part, step: dict[str, Any]) -> dict[str, Any]:
+    def for_step(self, event_state: EventState, participant: Participant, step: dict[str, Any]) -> dict[str, Any]:
         """The step of a role, with who keeps the copies of what it writes."""
-        if not changes_outside(part):
+        if not changes_outside(participant):
             return step
-        keeper = self.of(case, part)
+        keeper = self.of(event_state, participant)
         return {**step, "mirror": keeper, **({} if keeper else {"reason": f"{step['reason']}; {NOBODY}"})}
 
-    def involved(self, cases: Iterable[Case]) -> set[str]:
+    def involved(self, event_states: Iterable[EventState]) -> set[str]:
         """Those who have to be looked at, because they keep a copy or will."""
         found: set[str] = set()
-        for case in cases:
-            for part in case.parts:
-                if part.ok and changes_outside(part):
-                    found.update(self._copies.get((part.host.name, case.key), ()), filter(None, [self.of(case, part)]))
+        for event_state in event_states:
+            for participant in event_state.participants:
+                if participant.ok and changes_outside(participant):
+                    found.update(self._copies.get((participant.host.name, event_state.key), ()), filter(None, [self.of(event_state, participant)]))
         return found
 
-    def steps(self, cases: Iterable[Case]) -> list[dict[str, Any]]:
+    def steps(self, event_states: Iterable[EventState]) -> list[dict[str, Any]]:
         """Copies that are missing, behind, or not needed any more. A drain writes its own; this is for what it could not do."""
         found = []
         copied: dict[str, int] = defaultdict(int)
-        for case in cases:
-            if not case.ours:
+        for event_state in event_states:
+            if not event_state.ours:
                 continue
-            for part in case.parts:
-                record = part.record
-                if record is None or not part.ok or restoring(part):
+            for participant in event_state.participants:
+                record = participant.record
+                if record is None or not participant.ok or restoring(participant):
                     continue
-                if copied[part.host.name] >= MOST_COPIED:
+                if copied[participant.host.name] >= MOST_COPIED:
                     continue  # what one VM makes up must not fill another one
-                copies = self._copies.get((part.host.name, case.key), {})
+                copies = self._copies.get((participant.host.name, event_state.key), {})
                 if record.phase == "recovered":
-                    found += [_step(part, name, "it is over, and no copy is needed") for name in copies]
+                    found += [_step(participant, name, "it is over, and no copy is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
-                    keeper = self.of(case, part)
-                    copied[part.host.name] += 1
+                    keeper = self.of(event_state, participant)
+                    copied[participant.host.name] += 1
                     if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
-                        found.append(_step(part, keeper, "its record needs a copy"))
+                        found.append(_step(participant, keeper, "its record needs a copy"))
         return found
 
 
-def changes_outside(part: Part) -> bool:
+def changes_outside(participant: Participant) -> bool:
     """Whether something outside the VM is changed for it, or will be."""
-    return any(method.outside for method in part.record.methods) if part.record and part.record.methods else part.host.outside
+    return any(method.outside for method in participant.record.methods) if participant.record and participant.record.methods else participant.host.outside
 
 
-def _is_current(keeper: Host, copy: Mirror, record: Record) -> bool:
+def _is_current(keeper: Host, copy: Replica, record: Record) -> bool:
     """Whether it says the same of what is changed outside, and whose it is; the rest is in no copy."""
     if keeper.look is not None and copy.keeper_vm_id != keeper.look.identity.vm_id:
         return False
@@ -225,15 +225,15 @@ def _changed(record: Record) -> set[tuple[str, str]]:
     return {(method.identifier, method.state) for method in record.methods if method.outside}
 
 
-def _step(part: Part, keeper: str, reason: str) -> dict[str, Any]:
-    record = part.record
+def _step(participant: Participant, keeper: str, reason: str) -> dict[str, Any]:
+    record = participant.record
     if record is None:
         raise AssertionError("only a part with a record gets here")
     return {
         "host": keeper,
         "act": "mirror",
         "event_id": record.event.event_id,
-        "vm": part.host.name,
-        "reason": f"{part.host.name}: {reason}",
+        "vm": participant.host.name,
+        "reason": f"{participant.host.name}: {reason}",
         "continues": False,
     }

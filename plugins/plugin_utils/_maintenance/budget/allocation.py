@@ -21,9 +21,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # While something waits for room, the members of its groups are looked at this often.
@@ -50,7 +50,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Rooms:
+class Budget:
     """The groups, and who of them is out and why."""
 
     groups: tuple[Group, ...] = ()
@@ -74,28 +74,28 @@ class Rooms:
     """Members that are out, claimed by others, or needed by an event: whoever gives way to events counts all of them."""
 
 
-def arrange(cases: Sequence[Case], hosts: Iterable[Host], board: Board, settings: Settings, now: float) -> Rooms:
+def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> Budget:
     """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
     if not settings.capacity:
-        unproven_drains.one_at_a_time(cases, Rooms().of)
-        return Rooms()
-    rooms = _open(settings.capacity, cases, hosts)
-    _see_claims(rooms, board)
-    taken, stuck = Tally(rooms.of, {**rooms.claimed, **rooms.out}), Tally(rooms.of, rooms.stuck)
-    units = [unit for case in cases if case.ours for unit in _units(case) if _wants(rooms, unit)]
+        unproven_drains.one_at_a_time(event_states, Budget().of)
+        return Budget()
+    budget = _open(settings.capacity, event_states, hosts)
+    _see_claims(budget, board)
+    taken, stuck = Tally(budget.of, {**budget.claimed, **budget.out}), Tally(budget.of, budget.stuck)
+    units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
     for unit in sorted(units, key=lambda one: _turn(one, settings, now)):
-        _serve(rooms, unit, taken, stuck, board)
-    rooms.taken = taken.why
-    unproven_drains.one_at_a_time(cases, rooms.of)
-    return rooms
+        _serve(budget, unit, taken, stuck, board)
+    budget.taken = taken.why
+    unproven_drains.one_at_a_time(event_states, budget.of)
+    return budget
 
 
-def no_room(rooms: Rooms, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
+def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
     """Why these cannot go out beside all that events need, and what is coming to others; nothing where there is room."""
-    wanted = [name for name in names if name in rooms.of]
-    taken = Tally(rooms.of, {**rooms.taken, **{name: why for name, why in coming.items() if name in rooms.of and name not in rooms.taken}})
-    full = _full(rooms, wanted, taken, total=True)
-    return None if full is None else full_groups.words(rooms, wanted, full, taken, full_groups.BATCH)
+    wanted = [name for name in names if name in budget.of]
+    taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
+    full = _full(budget, wanted, taken, total=True)
+    return None if full is None else full_groups.words(budget, wanted, full, taken, full_groups.BATCH)
 
 
 def never_fits(settings: Settings, names: Iterable[str]) -> bool:
@@ -114,7 +114,7 @@ def involved(settings: Settings, names: set[str]) -> set[str]:
     return found
 
 
-def shown(rooms: Rooms) -> list[dict[str, Any]]:
+def shown(budget: Budget) -> list[dict[str, Any]]:
     """The groups as the plan returns them: who is out now, and why."""
     return [
         {
@@ -122,19 +122,19 @@ def shown(rooms: Rooms) -> list[dict[str, Any]]:
             "members": list(group.members),
             "max_unavailable": group.limit if group.said else None,
             "keep": [one.source for one in group.keep],
-            "out": {member: rooms.out[member] for member in group.members if member in rooms.out},
-            "missing": [member for member in group.members if member in rooms.missing],
-            "held": full_groups.unusable(rooms, group, ()),
-            "disputed": dict(rooms.disputed.get(group, {})),
+            "out": {member: budget.out[member] for member in group.members if member in budget.out},
+            "missing": [member for member in group.members if member in budget.missing],
+            "held": full_groups.unusable(budget, group, ()),
+            "disputed": dict(budget.disputed.get(group, {})),
         }
-        for group in rooms.groups
+        for group in budget.groups
     ]
 
 
 # --- Who is out ----------------------------------------------------------------------------------------------------------
 
 
-def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[Host]) -> Rooms:
+def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observed: Iterable[Host]) -> Budget:
     of: dict[str, list[Group]] = {}
     for group in groups:
         for member in group.members:
@@ -143,42 +143,42 @@ def _open(groups: tuple[Group, ...], cases: Iterable[Case], observed: Iterable[H
     missing = frozenset(of.keys() - hosts.keys())
     out: dict[str, str] = {}
     firmly: set[str] = set()
-    for case in cases:
-        for part in case.parts:
-            if part.host.name in of and part.ok and _is_out(part):
-                out.setdefault(part.host.name, f"{part.phase} for {case.event.event_id}")
-                if _is_firmly_out(part):
-                    firmly.add(part.host.name)
-    for case in cases:
-        for part in case.hit:
-            why = _why_hit(case, part) if part.host.name in of and not part.over else None
+    for event_state in event_states:
+        for participant in event_state.participants:
+            if participant.host.name in of and participant.ok and _is_out(participant):
+                out.setdefault(participant.host.name, f"{participant.phase} for {event_state.event.event_id}")
+                if _is_firmly_out(participant):
+                    firmly.add(participant.host.name)
+    for event_state in event_states:
+        for participant in event_state.hit:
+            why = _why_hit(event_state, participant) if participant.host.name in of and not participant.over else None
             if why:
-                out.setdefault(part.host.name, why)
+                out.setdefault(participant.host.name, why)
     # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
-    return Rooms(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
+    return Budget(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
 
 
-def _see_claims(rooms: Rooms, board: Board) -> None:
+def _see_claims(budget: Budget, board: Leases) -> None:
     """Everybody's claims count, those also whose time limit has passed: their run may be only slow, until they are removed."""
     for name, claims in board.others.items():
-        if name in rooms.of:
-            rooms.claimed[name] = f"claimed by {claims[0].words}"
+        if name in budget.of:
+            budget.claimed[name] = f"claimed by {claims[0].words}"
         for claim in claims:
-            for group in rooms.groups if not claim.expired else ():
+            for group in budget.groups if not claim.expired else ():
                 if claim.groups.get(group.name, group.hash) != group.hash:
-                    rooms.disputed.setdefault(group, {}).setdefault(name, claim.words)
+                    budget.disputed.setdefault(group, {}).setdefault(name, claim.words)
 
 
-def _is_out(part: Part) -> bool:
+def _is_out(participant: Participant) -> bool:
     """A VM that approves for others writes that down as well, and goes on serving: what it names counts, and what is changed."""
-    return part.record is not None and (part.record.needs_undo or (part.named and is_out(part.record)))
+    return participant.record is not None and (participant.record.needs_undo or (participant.named and is_out(participant.record)))
 
 
-def _is_firmly_out(part: Part) -> bool:
+def _is_firmly_out(participant: Participant) -> bool:
     """Whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
-    record, serves = part.record, part.host.look.in_service if part.host.look else None
+    record, serves = participant.record, participant.host.look.in_service if participant.host.look else None
     if serves is not None:
         return not serves
     return record is not None and (record.phase in ("draining", "drained") or (record.phase in ("approved", "started") and record.needs_undo))
@@ -198,13 +198,13 @@ def _why_stuck(host: Host | None) -> str | None:
     return f"in the middle of upgrade {begun!r}" if begun is not None and host.look.in_service is None else None
 
 
-def _why_hit(case: Case, part: Part) -> str | None:
+def _why_hit(event_state: EventState, participant: Participant) -> str | None:
     """Why a VM is out for an event, whatever the phase of its record."""
-    if part.started and (part.rule.drain or part.approved):
-        return f"hit by {case.event.event_id}, which has started"
-    if part.approved:
-        return f"{case.event.event_id} was approved"
-    return f"{case.event.event_id} is being approved" if part.intended else None
+    if participant.started and (participant.rule.drain or participant.approved):
+        return f"hit by {event_state.event.event_id}, which has started"
+    if participant.approved:
+        return f"{event_state.event.event_id} was approved"
+    return f"{event_state.event.event_id} is being approved" if participant.intended else None
 
 
 def is_out(record: Record) -> bool:
@@ -218,105 +218,108 @@ def is_out(record: Record) -> bool:
 class Unit(NamedTuple):
     """VMs of an event that go out together: all that it names. Where they contradict each other each goes by itself."""
 
-    case: Case
-    parts: list[Part]
+    event_state: EventState
+    participants: list[Participant]
 
 
-def _units(case: Case) -> list[Unit]:
-    return [Unit(case, [part]) for part in case.hit] if case.divided else [Unit(case, case.hit)]
+def _units(event_state: EventState) -> list[Unit]:
+    return [Unit(event_state, [participant]) for participant in event_state.hit] if event_state.divided else [Unit(event_state, event_state.hit)]
 
 
-def _wants(rooms: Rooms, unit: Unit) -> bool:
-    return bool(_needs(rooms, unit)) and (_begins(unit) or _approves(unit) or _beyond(unit))
+def _wants(budget: Budget, unit: Unit) -> bool:
+    return bool(_needs(budget, unit)) and (_begins(unit) or _approves(unit) or _beyond(unit))
 
 
-def _needs(rooms: Rooms, unit: Unit) -> list[str]:
+def _needs(budget: Budget, unit: Unit) -> list[str]:
     """The members of groups among them."""
-    return [part.host.name for part in unit.parts if part.host.name in rooms.of]
+    return [participant.host.name for participant in unit.participants if participant.host.name in budget.of]
 
 
 def _begins(unit: Unit) -> bool:
-    return any(part.intent == "drain" for part in unit.parts)
+    return any(participant.intent == "drain" for participant in unit.participants)
 
 
 def _approves(unit: Unit) -> bool:
     """Whether it would be approved without a drain of all its VMs. After a drain they are out already."""
-    case = unit.case
-    open_yet = case.listed and not case.started and not case.approved
-    undrained = any(not part.decision.drain for part in unit.parts)
-    return open_yet and undrained and case.decision.approve != "never" and not case.blockers
+    event_state = unit.event_state
+    open_yet = event_state.listed and not event_state.started and not event_state.approved
+    undrained = any(not participant.decision.drain for participant in unit.participants)
+    return open_yet and undrained and event_state.decision.approve != "never" and not event_state.blockers
 
 
 def _beyond(unit: Unit) -> bool:
     """Whether it drained at its deadline although there was no room."""
-    return any(part.holds_changes and beyond_by_record(part) and not part.started and not part.approved for part in unit.parts)
+    return any(
+        participant.holds_changes and beyond_by_record(participant) and not participant.started and not participant.approved
+        for participant in unit.participants
+    )
 
 
-def beyond_by_record(part: Part) -> bool:
+def beyond_by_record(participant: Participant) -> bool:
     """Whether the record says so. It is kept with the rule, as all that was decided when the drain began."""
-    return part.record is not None and plain_values.flag(part.record.rule.get("beyond_capacity")) is True
+    return participant.record is not None and plain_values.flag(participant.record.rule.get("beyond_capacity")) is True
 
 
-def _goes_anyway(part: Part, settings: Settings) -> bool:
+def _goes_anyway(participant: Participant, settings: Settings) -> bool:
     """An approval that was meant, and perhaps never sent, is no reason to overdraw a group: its event waits for room, or for its time.
 
     Nor is the word of another VM: what only others list drains within capacity, or not at all.
     """
-    comes = part.started or part.approved or deadlines.out_of_time(part, settings)
-    return part.intent == "drain" and comes and not part.presumed and part.decision.hold_at_deadline == "drain"
+    comes = participant.started or participant.approved or deadlines.out_of_time(participant, settings)
+    return participant.intent == "drain" and comes and not participant.presumed and participant.decision.hold_at_deadline == "drain"
 
 
 def _told_to_go(unit: Unit) -> bool:
     """Whether a person said that it is approved, and nothing else holds it: then capacity does not either."""
-    return overrides.says_approve(unit.case.word) and _approves(unit)
+    return overrides.says_approve(unit.event_state.word) and _approves(unit)
 
 
 def _under_way(unit: Unit) -> bool:
-    return any(part.record is not None and is_out(part.record) and not part.over for part in unit.parts)
+    return any(participant.record is not None and is_out(participant.record) and not participant.over for participant in unit.participants)
 
 
 def _turn(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
     """What has no time is served by when it was noticed, so that it is not passed for ever."""
     # The latest of what its VMs say: none of them can bring the others forward.
-    moment = max((part.event.not_before for part in unit.parts if part.event.not_before is not None), default=None)
+    moment = max((participant.event.not_before for participant in unit.participants if participant.event.not_before is not None), default=None)
     if moment is None:
-        noticed = [part.record.history[0][1] for part in unit.parts if part.record and part.record.history]
+        noticed = [participant.record.history[0][1] for participant in unit.participants if participant.record and participant.record.history]
         moment = min(noticed, default=now)
-    goes = any(_goes_anyway(part, settings) for part in unit.parts) or _told_to_go(unit)
-    return not goes, not _under_way(unit), moment, unit.case.key
+    goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _told_to_go(unit)
+    return not goes, not _under_way(unit), moment, unit.event_state.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(rooms: Rooms, unit: Unit, taken: Tally, stuck: Tally, board: Board) -> None:
-    settings, case = board.settings, unit.case
-    names = _needs(rooms, unit)
-    _unsure(rooms, unit, taken, settings)
+def _serve(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> None:
+    settings, event_state = board.settings, unit.event_state
+    names = _needs(budget, unit)
+    _unsure(budget, unit, taken, settings)
     begins = _begins(unit)
-    full = None if _told_to_go(unit) else _full(rooms, names, taken, total=_beyond(unit) and not begins)
-    event_id = case.event.event_id
+    full = None if _told_to_go(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
+    event_id = event_state.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return
-    case.full = full_groups.words(rooms, names, full, taken)
-    anyway = [part for part in unit.parts if _goes_anyway(part, settings)]
+    event_state.full = full_groups.words(budget, names, full, taken)
+    anyway = [participant for participant in unit.participants if _goes_anyway(participant, settings)]
     if anyway:
-        case.full += "; its time has come, so it drains all the same and is not approved"
-        for part in anyway:
-            part.beyond_capacity = True
-        taken.add([part.host.name for part in anyway if part.host.name in rooms.of], f"{event_id} takes it at its deadline")
+        event_state.full += "; its time has come, so it drains all the same and is not approved"
+        for participant in anyway:
+            participant.beyond_capacity = True
+        taken.add([participant.host.name for participant in anyway if participant.host.name in budget.of], f"{event_id} takes it at its deadline")
         _hold(unit, full, board)
     elif begins or _approves(unit):
         # Only what has a chance once the events under way are over may keep others waiting.
-        if _full(rooms, names, stuck, total=False) is None:
+        if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         _hold(unit, full, board)
     else:
-        case.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+        event_state.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
 
 
-def _unsure(rooms: Rooms, unit: Unit, taken: Tally, settings: Settings) -> None:
+def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> None:
     """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
 
     Whether the drain has acted, or is about to, nobody can say. So it goes on counting as out, is not put back (its room would
@@ -324,55 +327,55 @@ def _unsure(rooms: Rooms, unit: Unit, taken: Tally, settings: Settings) -> None:
     """
     if _told_to_go(unit):
         return
-    for part in unit.parts:
-        if _goes_anyway(part, settings) or part.coming:
+    for participant in unit.participants:
+        if _goes_anyway(participant, settings) or participant.coming:
             continue
-        if part.intent == "drain" and part.phase == "draining" and _only_found(part):
-            group = _full(rooms, _of_one(rooms, part), taken, total=True)
+        if participant.intent == "drain" and participant.phase == "draining" and _only_found(participant):
+            group = _full(budget, _of_one(budget, participant), taken, total=True)
             if group is not None:
-                part.intent, part.hold = "stay", f"capacity group {group.name!r} has no room"
-                part.wait = ROOM_CHECK
+                participant.intent, participant.hold = "stay", f"capacity group {group.name!r} has no room"
+                participant.wait = ROOM_CHECK
 
 
-def _only_found(part: Part) -> bool:
-    return part.record is not None and all(method.state in ("found", "undone") for method in part.record.methods)
+def _only_found(participant: Participant) -> bool:
+    return participant.record is not None and all(method.state in ("found", "undone") for method in participant.record.methods)
 
 
-def _of_one(rooms: Rooms, part: Part) -> list[str]:
-    return [part.host.name] if part.host.name in rooms.of else []
+def _of_one(budget: Budget, participant: Participant) -> list[str]:
+    return [participant.host.name] if participant.host.name in budget.of else []
 
 
-def _full(rooms: Rooms, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
+def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
     """The first group that would have too many out. An event whose VMs are all out already puts no more out."""
-    for group in dict.fromkeys(group for name in names for group in rooms.of[name]):
-        wanted = full_groups.members(rooms, names, group)
-        more = any(name not in rooms.out or name in rooms.serving for name in wanted)
+    for group in dict.fromkeys(group for name in names for group in budget.of[name]):
+        wanted = full_groups.members(budget, names, group)
+        more = any(name not in budget.out or name in budget.serving for name in wanted)
         together = out.counts[group] + sum(1 for name in wanted if name not in out.why)
-        disputed = full_groups.dispute(rooms, group, names) is not None
-        if (more or total) and (together > group.limit or group in rooms.short or disputed or full_groups.unkept(rooms, group, wanted, out)):
+        disputed = full_groups.dispute(budget, group, names) is not None
+        if (more or total) and (together > group.limit or group in budget.short or disputed or full_groups.unkept(budget, group, wanted, out)):
             return group
     return None
 
 
-def _hold(unit: Unit, group: Group, board: Board) -> None:
+def _hold(unit: Unit, group: Group, board: Leases) -> None:
     """Hold new drains. What was begun goes on: it is out already."""
-    settings, case = board.settings, unit.case
+    settings, event_state = board.settings, unit.event_state
     # Two runs that gave way to each other must not come back at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
-    left = min((found for part in unit.parts if (found := deadlines.latest(part, settings)) is not None), default=None)
-    comes = case.decision.hold_at_deadline == "let_it_come" and case.decision.drain
-    case.waits_for = f"waits for room in capacity group {group.name!r}"
-    if case.decision.drain and not comes and left is not None:
-        case.waits_for += f"; drains all the same in {timestamps.duration(left)}"
-    elif case.left is not None:
-        case.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(case.left)}"
-    for part in unit.parts:
-        begun = part.record is not None and is_out(part.record)
-        if not part.ok or begun or part.beyond_capacity or part.intent not in ("drain", "none"):
+    left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
+    comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
+    event_state.waits_for = f"waits for room in capacity group {group.name!r}"
+    if event_state.decision.drain and not comes and left is not None:
+        event_state.waits_for += f"; drains all the same in {timestamps.duration(left)}"
+    elif event_state.left is not None:
+        event_state.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
+    for participant in unit.participants:
+        begun = participant.record is not None and is_out(participant.record)
+        if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
             continue
-        last = deadlines.latest(part, settings)
-        part.intent = "none"
+        last = deadlines.latest(participant, settings)
+        participant.intent = "none"
         # Who is out changes from look to look; what is written to the record does not.
-        part.hold = part.hold or f"capacity group {group.name!r} has no room"
-        part.reason = case.full
-        part.wait = check if last is None or last <= 0 else min(check, last)
+        participant.hold = participant.hold or f"capacity group {group.name!r} has no room"
+        participant.reason = event_state.full
+        participant.wait = check if last is None or last <= 0 else min(check, last)

@@ -13,33 +13,33 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
 
 if TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget.allocation import Rooms, Tally
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget.allocation import Budget, Tally
 
 SHOWN = 5
 BATCH = "the batch"
 
 
-def unkept(rooms: Rooms, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
+def unkept(budget: Budget, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
     """What of the group's keep is not true of those that still serve once these are out too."""
     if not group.keep:
         return None
     gone = {*out.why, *wanted}
-    return kept_members.broken(group.keep, [rooms.hosts[name] for name in group.members if name in rooms.hosts and name not in gone])
+    return kept_members.broken(group.keep, [budget.hosts[name] for name in group.members if name in budget.hosts and name not in gone])
 
 
-def members(rooms: Rooms, names: Iterable[str], group: Group) -> list[str]:
-    return [name for name in names if group in rooms.of[name]]
+def members(budget: Budget, names: Iterable[str], group: Group) -> list[str]:
+    return [name for name in names if group in budget.of[name]]
 
 
-def dispute(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+def dispute(budget: Budget, group: Group, names: Container[str]) -> str | None:
     """Who, at work on one of these VMs, declares other members for the group. A lease says nothing about VMs that it does not stand on."""
-    return next((who for name, who in rooms.disputed.get(group, {}).items() if name in names), None)
+    return next((who for name, who in budget.disputed.get(group, {}).items() if name in names), None)
 
 
-def unusable(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
+def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
     """Why a group lets none of these VMs out: nobody knows how many of it are out."""
-    if group in rooms.short:
-        missing = [member for member in group.members if member in rooms.missing]
+    if group in budget.short:
+        missing = [member for member in group.members if member in budget.missing]
         if not missing:
             return (
                 f"capacity group {group.name!r} is held: it has {group.size} members, and this run's inventory names {len(group.members)} of them"
@@ -49,17 +49,17 @@ def unusable(rooms: Rooms, group: Group, names: Container[str]) -> str | None:
             f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
             " knows how many are out; run it for all members"
         )
-    other = dispute(rooms, group, names)
+    other = dispute(budget, group, names)
     return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
 
 
-def words(rooms: Rooms, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
-    held = unusable(rooms, group, names)
+def words(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+    held = unusable(budget, group, names)
     if held is not None:
         return held
-    own = members(rooms, names, group)
+    own = members(budget, names, group)
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
-        return _words_kept(group, unkept(rooms, group, own, taken) or "", own, taken)
+        return _words_kept(group, unkept(budget, group, own, taken) or "", own, taken)
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     if len(own) > group.limit:
         never = "; it never fits: make the batch smaller" if who == BATCH else ""

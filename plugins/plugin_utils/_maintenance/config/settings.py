@@ -138,7 +138,7 @@ SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "run": _run}
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
-        given = [item for item in (part.strip() for part in given.split(",")) if item]
+        given = [item for item in (participant.strip() for participant in given.split(",")) if item]
     ids = plain_values.texts(given)
     # What is no list at all must not count as an empty one: without event ids, all events are meant.
     if len(ids) != len(plain_values.items(given)) or not (given is None or (isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)))):

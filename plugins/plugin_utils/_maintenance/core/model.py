@@ -17,7 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 Form = tuple[Any, ...]
 
-__all__ = ["EVENT_KEYS", "PHASES", "Claim", "Event", "Form", "Host", "Identity", "Look", "Method", "Record", "Word"]
+__all__ = ["EVENT_KEYS", "PHASES", "STRICTEST", "Event", "Form", "Host", "Identity", "Lease", "Method", "Observation", "Override", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ STRICTEST = ("hold", "let_it_come", "release", "approve")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Override:
     """What a person said about an event, or about one VM of it. Times are by the clock of the machine where it was said."""
 
     action: str
@@ -128,7 +128,7 @@ class Record:
     told: tuple[str, ...]
     outcome: str | None
     methods: tuple[Method, ...]
-    said: tuple[Word, ...] = ()
+    said: tuple[Override, ...] = ()
     """What people said about the event; see overrides.py for which of it counts."""
 
     @property
@@ -182,7 +182,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Lease:
     """A run that is at work on a VM for an event. The time limit is by that VM's clock."""
 
     name: str
@@ -209,7 +209,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Mirror:
+class Replica:
     """A copy of another VM's record."""
 
     vm: str
@@ -221,7 +221,7 @@ class Mirror:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Observation:
     """One good look at a VM."""
 
     vm_name: str | None
@@ -240,10 +240,10 @@ class Look:
     in_service_why: str | None
     records: Mapping[str, Record]
     problems: tuple[str, ...]
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Lease, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     """The instance metadata as it was read."""
-    mirrors: tuple[Mirror, ...] = ()
+    mirrors: tuple[Replica, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
     moved_at: float | None = None
@@ -260,11 +260,11 @@ class Host:
     place: int
     state: str
     error: str | None
-    look: Look | None
+    look: Observation | None
     methods: tuple[str, ...]
     identity: Identity
     reached_before: bool = False
-    last_look: Look | None = None
+    last_look: Observation | None = None
     could_not_approve: tuple[str, ...] = field(default=())
     approved: tuple[str, ...] = ()
     """Events (lower case) that this run has asked this VM to approve, and that it has."""

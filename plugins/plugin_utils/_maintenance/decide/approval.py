@@ -17,86 +17,96 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers, leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, fresh
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
 
 
-def ready(cases: Iterable[Case], settings: Settings) -> dict[str, list[Host]]:
-    """Events that may be approved now, each with its approvers. Parts that must be checked once more before get the intent to verify."""
+def ready(event_states: Iterable[EventState], settings: Settings) -> dict[str, list[Host]]:
+    """Return the events that may be approved now, each with its approvers. Participants that must be checked once more get the intent to verify."""
     found: dict[str, list[Host]] = {}
-    for case in cases:
-        if not case.ours or not case.listed or case.started or case.approved or not case.hit or case.blockers or case.full:
+    for event_state in event_states:
+        if (
+            not event_state.ours
+            or not event_state.listed
+            or event_state.started
+            or event_state.approved
+            or not event_state.hit
+            or event_state.blockers
+            or event_state.full
+        ):
             continue
-        if case.decision.approve != "now" and not _all_drained(case, settings):
+        if event_state.decision.approve != "now" and not _all_drained(event_state, settings):
             continue
-        approvers = _approvers(case, again=False)
+        approvers = _approvers(event_state, again=False)
         if not approvers:
             # Everybody failed. It is tried again, but not at once, and a person is told what else there is.
-            approvers = _approvers(case, again=True)
-            case.waits_for = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(case)}"
+            approvers = _approvers(event_state, again=True)
+            event_state.waits_for = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
         if approvers:
-            found[case.key] = approvers
+            found[event_state.key] = approvers
     return found
 
 
-def steps(cases: Iterable[Case], approvers: dict[str, list[Host]], settings: Settings) -> list[dict[str, Any]]:
+def steps(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> list[dict[str, Any]]:
     """The requests for what is ready, claimed, and noted on all its VMs."""
-    posts: dict[tuple[str, bool], list[Case]] = {}
-    for case in cases:
-        if case.key not in approvers or not all(part.may_act for part in case.hit if part.ok and not part.over):
+    posts: dict[tuple[str, bool], list[EventState]] = {}
+    for event_state in event_states:
+        if event_state.key not in approvers or not all(participant.may_act for participant in event_state.hit if participant.ok and not participant.over):
             continue
-        if settings.run.id and not _noted(case):
+        if settings.run.id and not _noted(event_state):
             continue
-        again = any(case.key in host.could_not_approve for host in approvers[case.key])
-        case.approver = approvers[case.key][0].name
-        for host in approvers[case.key]:
-            posts.setdefault((host.name, again), []).append(case)
+        again = any(event_state.key in host.could_not_approve for host in approvers[event_state.key])
+        event_state.approver = approvers[event_state.key][0].name
+        for host in approvers[event_state.key]:
+            posts.setdefault((host.name, again), []).append(event_state)
     return [_step(host, found, again, settings) for (host, again), found in posts.items()]
 
 
-def _noted(case: Case) -> bool:
+def _noted(event_state: EventState) -> bool:
     """Whether all VMs of the event carry the note that it is about to be approved; where it is missing it is written now."""
-    parts = [part for part in case.hit if part.ok and not part.over]
-    for part in parts:
-        part.intends = part.record is None or part.record.approving_at is None
-    return not any(part.intends for part in parts)
+    participants = [participant for participant in event_state.hit if participant.ok and not participant.over]
+    for participant in participants:
+        participant.intends = participant.record is None or participant.record.approving_at is None
+    return not any(participant.intends for participant in participants)
 
 
-def _all_drained(case: Case, settings: Settings) -> bool:
+def _all_drained(event_state: EventState, settings: Settings) -> bool:
     """Rule 1: every managed VM in Resources has drained for it and still is."""
     # A VM whose own decision needs no drain, of an event that others drain for, has nothing to wait for.
-    parts = [part for part in case.hit if part.decision.drain and not approval_blockers.counts_as_drained(case, part)]
-    waiting = [part.host.name for part in parts if not drained_now(part)]
+    participants = [
+        participant for participant in event_state.hit if participant.decision.drain and not approval_blockers.counts_as_drained(event_state, participant)
+    ]
+    waiting = [participant.host.name for participant in participants if not drained_now(participant)]
     if waiting:
-        case.waits_for = f"waits for {', '.join(waiting)} to drain"
+        event_state.waits_for = f"waits for {', '.join(waiting)} to drain"
         return False
-    stale = [part for part in parts if not fresh(part, settings)]
-    for part in stale:
-        part.intent, part.reason = "verify", "checked again right before the approval"
+    stale = [participant for participant in participants if not fresh(participant, settings)]
+    for participant in stale:
+        participant.intent, participant.reason = "verify", "checked again right before the approval"
     if stale:
-        case.waits_for = f"checks once more that {', '.join(part.host.name for part in stale)} is drained"
-    return not stale and bool(case.hit)
+        event_state.waits_for = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
+    return not stale and bool(event_state.hit)
 
 
-def _can(case: Case, host: Host, again: bool) -> bool:
+def _can(event_state: EventState, host: Host, again: bool) -> bool:
     """Whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
-    event = case.seen.documents.get(host.name)
-    return event is not None and not event.started and (again or case.key not in host.could_not_approve)
+    event = event_state.seen.documents.get(host.name)
+    return event is not None and not event.started and (again or event_state.key not in host.could_not_approve)
 
 
-def _approvers(case: Case, *, again: bool) -> list[Host]:
+def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
     """The first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
-    hit = [part.host for part in case.hit if _can(case, part.host, again)]
-    if case.event.event_type == "Terminate":
+    hit = [participant.host for participant in event_state.hit if _can(event_state, participant.host, again)]
+    if event_state.event.event_type == "Terminate":
         return hit
     if not hit:
-        hit = [host for host in case.seen.listed_by if _can(case, host, again)]
+        hit = [host for host in event_state.seen.listed_by if _can(event_state, host, again)]
     return hit[:1]
 
 
-def _step(host: str, cases: list[Case], again: bool, settings: Settings) -> dict[str, Any]:
-    ids = [case.event.event_id for case in cases]
-    names = list(dict.fromkeys(name for case in cases for name in case.event.resources))
-    rules = sorted({case.decision.name if case.word else f"rule {case.decision.name}" for case in cases})
+def _step(host: str, event_states: list[EventState], again: bool, settings: Settings) -> dict[str, Any]:
+    ids = [event_state.event.event_id for event_state in event_states]
+    names = list(dict.fromkeys(name for event_state in event_states for name in event_state.event.resources))
+    rules = sorted({event_state.decision.name if event_state.word else f"rule {event_state.decision.name}" for event_state in event_states})
     return {
         "host": host,
         "act": "approve",
@@ -104,6 +114,6 @@ def _step(host: str, cases: list[Case], again: bool, settings: Settings) -> dict
         "event_ids": ids,
         "approve_for": names,
         "claim": leases.token(settings),
-        "reason": f"{', '.join(rules)}: " + ("drained, verified" if cases[0].decision.drain else "approved without a drain"),
+        "reason": f"{', '.join(rules)}: " + ("drained, verified" if event_states[0].decision.drain else "approved without a drain"),
         "continues": again,
     }

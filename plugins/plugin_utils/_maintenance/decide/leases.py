@@ -17,9 +17,9 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Claim, Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 LIVE_ACTS = ("drain", "verify", "undo")
 # A run that gave way tries again after a random part of this.
@@ -27,13 +27,13 @@ PAUSE = 30.0
 
 
 @dataclass(slots=True)
-class Board:
+class Leases:
     """All claims that were seen."""
 
     settings: Settings
     now: float
-    others: dict[str, list[Claim]] = field(default_factory=dict)
-    own: dict[str, dict[str, Claim]] = field(default_factory=dict)
+    others: dict[str, list[Lease]] = field(default_factory=dict)
+    own: dict[str, dict[str, Lease]] = field(default_factory=dict)
     kept: set[tuple[str, str]] = field(default_factory=set)
     """Own claims that something needs: host and digest."""
     asked: set[tuple[str, str]] = field(default_factory=set)
@@ -41,9 +41,9 @@ class Board:
     steps: list[dict[str, Any]] = field(default_factory=list)
 
 
-def read(hosts: Iterable[Host], settings: Settings, now: float) -> Board:
+def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
     """Whose claims are where. Who only looks on counts no claim whose time limit has passed."""
-    board = Board(settings, now)
+    board = Leases(settings, now)
     for host in hosts:
         for claim in host.look.claims if host.look else ():
             if settings.run.id and claim.run == settings.run.id:
@@ -53,18 +53,18 @@ def read(hosts: Iterable[Host], settings: Settings, now: float) -> Board:
     return board
 
 
-def arrange(board: Board, cases: Sequence[Case], approving: dict[str, list[Host]], hosts: Iterable[Host]) -> None:
-    """Let no part act, and no event be approved, that this run has not claimed; what is missing is claimed."""
-    for case in cases:
-        if case.ours:
-            _whole_event(board, case, approving)
-            for part in case.parts:
-                if part.over and part.intent == "recover":
-                    _one_vm(board, case, part)
+def arrange(board: Leases, event_states: Sequence[EventState], approving: dict[str, list[Host]], hosts: Iterable[Host]) -> None:
+    """Let no participant act, and no event be approved, that this run has not claimed; what is missing is claimed."""
+    for event_state in event_states:
+        if event_state.ours:
+            _whole_event(board, event_state, approving)
+            for participant in event_state.participants:
+                if participant.over and participant.intent == "recover":
+                    _one_vm(board, event_state, participant)
     tidy(board, hosts)
 
 
-def tidy(board: Board, hosts: Iterable[Host]) -> None:
+def tidy(board: Leases, hosts: Iterable[Host]) -> None:
     """Give back what this run needs no more, and remove what runs have left whose time is over."""
     if board.settings.run.id:
         for host in hosts:
@@ -82,57 +82,57 @@ def pause(settings: Settings, now: float) -> float:
     return round(1.0 + (PAUSE - 1.0) * int.from_bytes(seed[:4], "big") / 2**32, 3)
 
 
-def _whole_event(board: Board, case: Case, approving: dict[str, list[Host]]) -> None:
+def _whole_event(board: Leases, event_state: EventState, approving: dict[str, list[Host]]) -> None:
     """Draining and approving need all VMs of the event that can be read; what cannot wait for them needs its own VM."""
-    every = [part for part in case.parts if part.ok and not part.over]
+    every = [participant for participant in event_state.participants if participant.ok and not participant.over]
     # Whom the event does not name any more has only itself to look after. And where the VMs' documents contradict each other, it is
     # not approved in any case, and whom it names nobody knows: each VM goes by its own document, under its own claim.
-    live = [part for part in every if part.named and not case.divided]
-    for part in every:
-        if (not part.named or case.divided) and part.intent in LIVE_ACTS:
-            _one_vm(board, case, part)
-    acting = [part for part in live if part.intent in LIVE_ACTS]
-    approvers = approving.get(case.key)
+    live = [participant for participant in every if participant.named and not event_state.divided]
+    for participant in every:
+        if (not participant.named or event_state.divided) and participant.intent in LIVE_ACTS:
+            _one_vm(board, event_state, participant)
+    acting = [participant for participant in live if participant.intent in LIVE_ACTS]
+    approvers = approving.get(event_state.key)
     if not acting and approvers is None:
         return
-    wanted = {part.host.name: part.host for part in live}
+    wanted = {participant.host.name: participant.host for participant in live}
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
-    complete = other is None and claimed(board, case.event.event_id, wanted.values(), add=True)
+    complete = other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True)
     if other is not None:
-        case.claimed = other
-        approving.pop(case.key, None)
-    for part in live:
-        part.may_act = part.may_act and complete
-    for part in acting:
+        event_state.claimed = other
+        approving.pop(event_state.key, None)
+    for participant in live:
+        participant.may_act = participant.may_act and complete
+    for participant in acting:
         if complete:
             continue
-        if _is_urgent(part, board.settings):
-            _one_vm(board, case, part)
+        if _is_urgent(participant, board.settings):
+            _one_vm(board, event_state, participant)
         elif other is not None:
-            _give_way(board, part, other)
+            _give_way(board, participant, other)
 
 
-def _is_urgent(part: Part, settings: Settings) -> bool:
+def _is_urgent(participant: Participant, settings: Settings) -> bool:
     """Whether it is done under a claim on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
 
     Else a VM that cannot be claimed, or that says it is claimed for ever, would leave the others undrained when Azure takes them,
     or out of service.
     """
-    return part.intent == "undo" or (not part.presumed and deadlines.must_drain(part, settings))
+    return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
 
 
-def _one_vm(board: Board, case: Case, part: Part) -> None:
+def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> None:
     """To put back what an event left, its VM is enough: the others may be gone for good."""
-    other = at_work(board, [part.host.name])
+    other = at_work(board, [participant.host.name])
     if other is None:
-        part.may_act = claimed(board, case.event.event_id, [part.host], add=True)
+        participant.may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
     else:
-        case.claimed = other if part.named else case.claimed
-        _give_way(board, part, other)
+        event_state.claimed = other if participant.named else event_state.claimed
+        _give_way(board, participant, other)
 
 
-def at_work(board: Board, wanted: Iterable[str]) -> str | None:
+def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
     """Who else is at work there. A claim whose time limit has passed keeps nobody from claiming: it is removed with that."""
     for name in wanted:
         for claim in board.others.get(name, ()):
@@ -142,13 +142,13 @@ def at_work(board: Board, wanted: Iterable[str]) -> str | None:
     return None
 
 
-def _give_way(board: Board, part: Part, words: str) -> None:
-    part.intent = "stay" if part.holds_changes else "none"
-    part.reason = words
-    part.wait = pause(board.settings, board.now)
+def _give_way(board: Leases, participant: Participant, words: str) -> None:
+    participant.intent = "stay" if participant.holds_changes else "none"
+    participant.reason = words
+    participant.wait = pause(board.settings, board.now)
 
 
-def claimed(board: Board, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
+def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
     """Whether all of them are this run's, and were so before they were looked at. What is missing is claimed."""
     if not board.settings.run.id:
         return True
@@ -166,7 +166,7 @@ def claimed(board: Board, event_id: str, hosts: Iterable[Host], *, add: bool) ->
     return complete
 
 
-def _claim_step(board: Board, event_id: str, host: Host, expired: list[str]) -> dict[str, Any]:
+def _claim_step(board: Leases, event_id: str, host: Host, expired: list[str]) -> dict[str, Any]:
     run = board.settings.run
     groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
     return {
@@ -180,7 +180,7 @@ def _claim_step(board: Board, event_id: str, host: Host, expired: list[str]) -> 
     }
 
 
-def _tidy(board: Board, host: Host) -> None:
+def _tidy(board: Leases, host: Host) -> None:
     """What this run needs no more, and what runs have left whose time is over."""
     going = {step["host"] for step in board.steps if step["act"] == "claim"}
     expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
@@ -192,7 +192,7 @@ def _tidy(board: Board, host: Host) -> None:
         expired = []
 
 
-def _release(board: Board, host: Host, event_id: str, expired: list[str]) -> dict[str, Any]:
+def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> dict[str, Any]:
     return {
         "host": host.name,
         "act": "release",

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 WATCHED = 4
 # What takes its time is looked at less and less often, up to this.
@@ -21,7 +21,7 @@ SILENT_CHECK = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Requeue:
     """What is waited for."""
 
     done: bool
@@ -30,31 +30,33 @@ class Waiting:
     watch: list[dict[str, Any]]
 
 
-def decide(cases: Sequence[Case], hosts: Iterable[Host], steps: Sequence[dict[str, Any]], settings: Settings) -> Waiting:
+def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Sequence[dict[str, Any]], settings: Settings) -> Requeue:
     """When the next look is useful."""
-    alive = [case for case in cases if is_alive(case)]
+    alive = [event_state for event_state in event_states if is_alive(event_state)]
     found: list[tuple[float, str]] = []
-    for case in alive:
-        if case.left is not None:
-            found.append((max(case.left, 0.0) + 1.0, f"{case.event.event_id} may begin then"))
-        found += [_part(case, part, settings) for part in case.parts if not part.asleep]
+    for event_state in alive:
+        if event_state.left is not None:
+            found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may begin then"))
+        found += [_part(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
     done = all(step["act"] == "release" for step in steps) and not alive and not silent
     if any(not step["continues"] for step in steps):
-        return Waiting(done, 0.0, "there are steps to take", _watch(alive))
+        return Requeue(done, 0.0, "there are steps to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))
     watch = _watch(alive)
     # All watch side by side and end together: what one hears must not wait long for the silence of another.
     longest = settings.longest_wait if len(watch) < 2 else min(settings.longest_wait, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
-    return Waiting(done, round(seconds, 3), why, watch)
+    return Requeue(done, round(seconds, 3), why, watch)
 
 
-def is_alive(case: Case) -> bool:
+def is_alive(event_state: EventState) -> bool:
     """Whether something will still be done about it."""
-    return case.ours and any(not part.asleep and (part.named or part.record is not None) for part in case.parts)
+    return event_state.ours and any(
+        not participant.asleep and (participant.named or participant.record is not None) for participant in event_state.participants
+    )
 
 
 def may_come_back(host: Host) -> bool:
@@ -67,26 +69,26 @@ def may_come_back(host: Host) -> bool:
     return any(record.phase != "recovered" and not record.ended_the_vm for record in before.records.values())
 
 
-def _part(case: Case, part: Part, settings: Settings) -> tuple[float, str]:
-    name = part.host.name
-    if not part.ok:
+def _part(event_state: EventState, participant: Participant, settings: Settings) -> tuple[float, str]:
+    name = participant.host.name
+    if not participant.ok:
         return SILENT_CHECK, f"{name} did not answer"
-    if part.wait is not None:
-        return part.wait, part.reason or f"{name} is looked at again"
-    history = part.record.history if part.record else ()
-    age = max(part.look_now - history[-1][1], 0.0) if history else 0.0
-    if part.intent in ("drain", "undo", "recover", "finish", "verify"):
-        return min(max(settings.check_interval, age / 10), SLOWEST_CHECK), f"{name}: {part.intent} takes its time"
-    return min(max(settings.check_interval, age / 2), settings.longest_wait), f"{name}: waits for news of {case.event.event_id}"
+    if participant.wait is not None:
+        return participant.wait, participant.reason or f"{name} is looked at again"
+    history = participant.record.history if participant.record else ()
+    age = max(participant.look_now - history[-1][1], 0.0) if history else 0.0
+    if participant.intent in ("drain", "undo", "recover", "finish", "verify"):
+        return min(max(settings.check_interval, age / 10), SLOWEST_CHECK), f"{name}: {participant.intent} takes its time"
+    return min(max(settings.check_interval, age / 2), settings.longest_wait), f"{name}: waits for news of {event_state.event.event_id}"
 
 
-def _watch(alive: Iterable[Case]) -> list[dict[str, Any]]:
+def _watch(alive: Iterable[EventState]) -> list[dict[str, Any]]:
     """Reachable VMs that list the live events, hit ones first; one for each group of VMs that see the same events."""
     found: dict[str, dict[str, Any]] = {}
     heard: set[str] = set()
-    for case in alive:
-        listing = [part.host for part in case.hit if part.listed] or case.seen.listed_by[:1]
-        if case.key in heard or not listing or len(found) >= WATCHED:
+    for event_state in alive:
+        listing = [participant.host for participant in event_state.hit if participant.listed] or event_state.seen.listed_by[:1]
+        if event_state.key in heard or not listing or len(found) >= WATCHED:
             continue
         host = listing[0]
         if host.look is not None:

@@ -11,25 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 # While one of them is drained the next one is looked at this often.
 CHECK = 15.0
 
 
-def one_at_a_time(cases: Iterable[Case], grouped: Container[str]) -> None:
+def one_at_a_time(event_states: Iterable[EventState], grouped: Container[str]) -> None:
     """Hold all but one of the VMs without a capacity group that would drain for what only others list."""
-    parts = [part for case in cases for part in case.hit if part.presumed and part.ok and part.host.name not in grouped]
-    first = next((part.host.name for part in parts if part.holds_changes), None)
-    for part in parts:
-        if part.intent != "drain" or part.holds_changes:
+    participants = [
+        participant
+        for event_state in event_states
+        for participant in event_state.hit
+        if participant.presumed and participant.ok and participant.host.name not in grouped
+    ]
+    first = next((participant.host.name for participant in participants if participant.holds_changes), None)
+    for participant in participants:
+        if participant.intent != "drain" or participant.holds_changes:
             continue
-        first = first or part.host.name
-        if part.host.name != first:
-            _hold(part, first)
+        first = first or participant.host.name
+        if participant.host.name != first:
+            _hold(participant, first)
 
 
-def _hold(part: Part, first: str) -> None:
-    part.intent = "none"
-    part.hold = part.reason = f"only other VMs list it yet, and {first} goes first"
-    part.wait = CHECK
+def _hold(participant: Participant, first: str) -> None:
+    participant.intent = "none"
+    participant.hold = participant.reason = f"only other VMs list it yet, and {first} goes first"
+    participant.wait = CHECK

@@ -9,10 +9,10 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Override
 
 
-def read_overrides(value: Any) -> tuple[Word, ...]:
+def read_overrides(value: Any) -> tuple[Override, ...]:
     """Read the overrides in a record, the newest first."""
     if value is None:
         return ()
@@ -20,12 +20,12 @@ def read_overrides(value: Any) -> tuple[Word, ...]:
     return tuple(_word(item) for item in (value, *plain_values.items(given.get("beside"))))
 
 
-def _word(value: Any) -> Word:
+def _word(value: Any) -> Override:
     given = plain_values.mapping(value)
     action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
     known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
     who = plain_values.text(given.get("who")) or "somebody"
     if at is None or not known or action is None:
         # Said by a newer version perhaps. Going on as if nobody had said anything would be worse than to wait for a person.
-        return Word("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
-    return Word(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))
+        return Override("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
+    return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))

@@ -16,15 +16,15 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies im
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
     PHASES,
-    Claim,
     Event,
     Form,
     Host,
     Identity,
-    Look,
+    Lease,
     Method,
-    Mirror,
+    Observation,
     Record,
+    Replica,
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
 
@@ -56,15 +56,15 @@ def read_observations(value: Any, now: float) -> list[Host]:
 def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
     state = plain_values.text(given.get("state")) or "failed"
     error = plain_values.text(given.get("error"))
-    look: Look | None = None
+    look: Observation | None = None
     if state == "ok":
-        look, problem = read_look(given.get("look"), now)
+        look, problem = read_observation(given.get("look"), now)
         contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
         if look is None or contradiction is not None:
             look, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look or state == "excluded" else read_look(given.get("last_look"), now)[0]
+    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"), now)[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
     seen = look or last_look
     if known.name is None and seen is not None:
@@ -99,7 +99,7 @@ def _forms(events: Any) -> dict[str, Form]:
     return found
 
 
-def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
+def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
     """A look, or why it is none."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
@@ -134,7 +134,7 @@ def read_look(value: Any, now: float) -> tuple[Look | None, str | None]:
     if vm_now is None:
         return None, "the look does not say the VM's time"
     return (
-        Look(
+        Observation(
             vm_name=name,
             incarnation=plain_values.whole(value.get("document_incarnation")),
             listed=listed,
@@ -238,7 +238,7 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
     return records, problems
 
 
-def _mirrors(value: Any) -> list[Mirror]:
+def _mirrors(value: Any) -> list[Replica]:
     found = []
     for item in plain_values.items(value)[: limits.COPIES]:
         given = plain_values.mapping(item)
@@ -246,7 +246,7 @@ def _mirrors(value: Any) -> list[Mirror]:
         if vm is not None and record is not None:
             vm_id = plain_values.text(given.get("vm_id"))
             keeper = plain_values.text(given.get("keeper_vm_id"))
-            found.append(Mirror(vm, vm_id.lower() if vm_id else None, record, keeper.lower() if keeper else None))
+            found.append(Replica(vm, vm_id.lower() if vm_id else None, record, keeper.lower() if keeper else None))
     return found
 
 
@@ -293,12 +293,12 @@ def read_record(value: Any) -> Record | None:
     )
 
 
-def _claim(value: Any) -> Claim | None:
+def _claim(value: Any) -> Lease | None:
     given = plain_values.mapping(value)
     name, run = plain_values.text(given.get("name")), plain_values.text(given.get("run"))
     if name is None or run is None:
         return None
-    return Claim(
+    return Lease(
         name=name,
         run=run,
         digest=plain_values.text(given.get("digest")) or "",

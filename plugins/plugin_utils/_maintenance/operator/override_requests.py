@@ -18,13 +18,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Override
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Part, open_case
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen, collect, merge
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge
 
 # What a person may say. Records of 1.3 may hold retire_vm as well.
 ACTIONS = ("approve", "hold", "release", "let_it_come")
@@ -33,16 +33,16 @@ DEFAULT_HOURS = 24.0
 SHOWN_VMS = 6
 
 
-class SayingError(ValueError):
+class OverrideRequestError(ValueError):
     """What was said cannot be recorded; the message says what to say instead."""
 
 
 @dataclass(frozen=True)
-class Saying:
+class OverrideRequest:
     """What a person says, before it is known which VMs it is about."""
 
     event_id: str
-    word: Word
+    word: Override
     ends: float | None
     """The end that was asked for; nothing where none was."""
     lasts: float | None
@@ -52,33 +52,35 @@ class Saying:
 # --- What is said --------------------------------------------------------------------------------------------------------
 
 
-def load(given: Any, now: float) -> Saying:
+def load(given: Any, now: float) -> OverrideRequest:
     """Check it before any VM is asked."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items()}
     unknown = sorted(str(key) for key in source if key not in OPTIONS)
     if unknown:
-        raise SayingError(f"there is no decide_{unknown[0]}; there are {', '.join('decide_' + key for key in OPTIONS)}")
+        raise OverrideRequestError(f"there is no decide_{unknown[0]}; there are {', '.join('decide_' + key for key in OPTIONS)}")
     texts = {key: (source.get(key) or "").strip() for key in OPTIONS}
     event_id, action, who, why = texts["event_id"], texts["action"], texts["who"], texts["why"]
     if not event_id:
-        raise SayingError("decide_event_id is missing: the id of the event, as maintenance.azure.status shows it")
+        raise OverrideRequestError("decide_event_id is missing: the id of the event, as maintenance.azure.status shows it")
     if action == "retire_vm":
-        raise SayingError("a VM is retired by the controller, not in a VM's record: name it in respond_retired, in the inventory or as an extra variable")
+        raise OverrideRequestError(
+            "a VM is retired by the controller, not in a VM's record: name it in respond_retired, in the inventory or as an extra variable"
+        )
     if action not in ACTIONS:
-        raise SayingError(f"decide_action is {action!r}; it must be one of {', '.join(ACTIONS)}")
+        raise OverrideRequestError(f"decide_action is {action!r}; it must be one of {', '.join(ACTIONS)}")
     if not who:
-        raise SayingError("nobody knows who says it: give decide_who")
+        raise OverrideRequestError("nobody knows who says it: give decide_who")
     if action in NEEDS_WHY and not why:
-        raise SayingError(f"decide_why is missing: {action} needs a reason for those who look at it later")
+        raise OverrideRequestError(f"decide_why is missing: {action} needs a reason for those who look at it later")
     if texts["vm"]:
-        raise SayingError("decide_vm was for retire_vm, which is respond_retired now: name the VM there")
+        raise OverrideRequestError("decide_vm was for retire_vm, which is respond_retired now: name the VM there")
     long = [key for key in ("who", "why") if len(texts[key]) > LONGEST_TEXT]
     if long:
-        raise SayingError(f"decide_{long[0]} has more than {LONGEST_TEXT} characters")
+        raise OverrideRequestError(f"decide_{long[0]} has more than {LONGEST_TEXT} characters")
     ends, lasts = _ends(texts["until"], now), _lasts(texts["hours"], bool(texts["until"]))
     until = ends if ends is not None else now + (DEFAULT_HOURS * 3600 if lasts is None else lasts)
-    word = Word(action, who, why or None, now, None if action == "release" else until, None)
-    return Saying(event_id, word, ends, lasts)
+    word = Override(action, who, why or None, now, None if action == "release" else until, None)
+    return OverrideRequest(event_id, word, ends, lasts)
 
 
 def _ends(given: str, now: float) -> float | None:
@@ -86,9 +88,9 @@ def _ends(given: str, now: float) -> float | None:
         return None
     moment = timestamps.parse(given)
     if moment is None:
-        raise SayingError(f"decide_until must be a time such as 2026-11-23T08:00:00Z (UTC where it names no zone), not {given!r}")
+        raise OverrideRequestError(f"decide_until must be a time such as 2026-11-23T08:00:00Z (UTC where it names no zone), not {given!r}")
     if moment <= now:
-        raise SayingError(f"decide_until is {given}, which is over: it is {timestamps.form(now)} here")
+        raise OverrideRequestError(f"decide_until is {given}, which is over: it is {timestamps.form(now)} here")
     return moment
 
 
@@ -97,9 +99,9 @@ def _lasts(given: str, until: bool) -> float | None:
         return None
     hours = plain_values.number(given)
     if hours is None or not 0 < hours <= 24 * 366:
-        raise SayingError(f"decide_hours must be a number of hours, more than 0 and at most a year, not {given!r}")
+        raise OverrideRequestError(f"decide_hours must be a number of hours, more than 0 and at most a year, not {given!r}")
     if until:
-        raise SayingError("give decide_until or decide_hours, not both")
+        raise OverrideRequestError("give decide_until or decide_hours, not both")
     return hours * 3600
 
 
@@ -110,46 +112,46 @@ def say(observations: Any, given: Any, settings: Any = None, now: Any = None) ->
     """The writes: for each VM of the event its record's changes. Nothing where it stands there already."""
     moment = timestamps.parse(now)
     if moment is None:
-        raise SayingError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
+        raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     saying = load(given, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations, moment), chosen.retired)
     seen = _find(saying.event_id, collect(hosts))
-    case = open_case(seen, Directory(hosts), policy.load("default"), chosen, moment)
-    carriers = [part for part in case.parts if part.named and part.ok]
+    event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
+    carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
     if not carriers:
-        names = ", ".join(case.event.resources) or "it names nobody"
-        raise SayingError(f"no VM of event {case.event.event_id} answers ({names}), and only their records count; try again when one does")
+        names = ", ".join(event_state.event.resources) or "it names nobody"
+        raise OverrideRequestError(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
     word = _again(saying, carriers, moment)
     return {
-        "event_id": case.event.event_id,
+        "event_id": event_state.event.event_id,
         "words": printable(word.words),
-        "writes": [write for part in carriers if (write := _write(part, word))],
+        "writes": [write for participant in carriers if (write := _write(participant, word))],
     }
 
 
-def _find(event_id: str, events: Iterable[Seen]) -> Seen:
+def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
     """The event that is meant, by its whole id or an unambiguous beginning of it."""
     known = {seen.key: seen for seen in events}
     shown = {key: _shown(seen) for key, seen in known.items()}
     try:
         found = event_choice.select(event_id, shown)
     except event_choice.SelectionError as error:
-        raise SayingError(f"decide_event_id: {error}") from error
+        raise OverrideRequestError(f"decide_event_id: {error}") from error
     if found is None:
-        raise SayingError(event_choice.unknown(event_id, shown))
+        raise OverrideRequestError(event_choice.unknown(event_id, shown))
     return known[found]
 
 
-def _shown(seen: Seen) -> str:
+def _shown(seen: ObservedEvent) -> str:
     event = merge(seen.versions or seen.recorded)
     more = f" and {len(event.resources) - SHOWN_VMS} more" if len(event.resources) > SHOWN_VMS else ""
     return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'nobody'}{more})"
 
 
-def _again(saying: Saying, carriers: Iterable[Part], now: float) -> Word:
+def _again(saying: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
     """The new word. Said again it is the old one, with its times, as far as that counts still."""
-    words = [overrides.about_event(part.record.said if part.record else (), now) for part in carriers]
+    words = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
     new = saying.word
     for old in sorted((word for word in words if word is not None), key=lambda word: -word.at):
         if _same(old, saying) and (old.action == "release" or old.holds(now)):
@@ -159,7 +161,7 @@ def _again(saying: Saying, carriers: Iterable[Part], now: float) -> Word:
     return new
 
 
-def _same(old: Word, saying: Saying) -> bool:
+def _same(old: Override, saying: OverrideRequest) -> bool:
     """Whether it would only be said once more. Another end than is asked for now is another word: a VM could have made it last for ever."""
     new = saying.word
     if (old.action, old.who, old.why) != (new.action, new.who, new.why):
@@ -170,22 +172,22 @@ def _same(old: Word, saying: Saying) -> bool:
     return abs(old.until - wanted) < 1.0
 
 
-def _write(part: Part, word: Word) -> dict[str, Any] | None:
-    record = part.record
+def _write(participant: Participant, word: Override) -> dict[str, Any] | None:
+    record = participant.record
     if record is not None and record.said == (word,):
         return None
     changes: dict[str, Any] = {"decision": {**_as_dict(word), "beside": []}}
-    step: dict[str, Any] = {"host": part.host.name, "changes": changes, "event": None}
+    step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
-    step.update(event_id=part.event.event_id, event=part.event.for_record())
-    if not part.listed:
+    step.update(event_id=participant.event.event_id, event=participant.event.for_record())
+    if not participant.listed:
         # C(noticed) says that the VM's own document had it; this record only carries the word.
         changes.update(phase="held", reason=word.words)
         step["expected_revision"] = 0
     return step
 
 
-def _as_dict(word: Word) -> dict[str, Any]:
+def _as_dict(word: Override) -> dict[str, Any]:
     found: Mapping[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm}
     return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}

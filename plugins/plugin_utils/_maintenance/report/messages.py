@@ -8,7 +8,7 @@ from __future__ import annotations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 # Intents of a VM that puts something back, now or later.
 RETURNS = ("undo", "recover", "stay")
@@ -20,103 +20,115 @@ UNDER_WAY = (
 )
 
 
-def phase(case: Case) -> str:
+def phase(event_state: EventState) -> str:
     """One word for the whole event: what is left on VMs that it does not name says nothing about it."""
-    parts = case.hit or case.parts
-    phases = [part.phase for part in parts]
-    if not case.hit and not any(phases):
-        return "retired" if case.retired else "foreign"
+    participants = event_state.hit or event_state.participants
+    phases = [participant.phase for participant in participants]
+    if not event_state.hit and not any(phases):
+        return "retired" if event_state.retired else "foreign"
     if "failed" in phases:
         return "failed"
-    if not case.listed and all(word == "recovered" for word in phases) and any(part.has_ended for part in parts):
+    if not event_state.listed and all(word == "recovered" for word in phases) and any(participant.has_ended for participant in participants):
         return "recovered"
-    over = [part for part in parts if part.over]
-    if over and not case.listed:
+    over = [participant for participant in participants if participant.over]
+    if over and not event_state.listed:
         return "recovering" if "recovering" in phases else "gone"
-    if case.started:
+    if event_state.started:
         return "started"
-    if case.approved:
+    if event_state.approved:
         return "approved"
-    if case.hit and all(drained_now(part) for part in case.hit):
+    if event_state.hit and all(drained_now(participant) for participant in event_state.hit):
         return "drained"
-    if any(part.holds_changes or part.phase == "draining" for part in parts):
+    if any(participant.holds_changes or participant.phase == "draining" for participant in participants):
         return "draining"
-    if case.hold or case.claimed or any(part.hold for part in parts) or "held" in phases:
+    if event_state.hold or event_state.claimed or any(participant.hold for participant in participants) or "held" in phases:
         return "held"
     return "noticed"
 
 
-def reason(case: Case, word: str) -> str | None:
+def reason(event_state: EventState, word: str) -> str | None:
     """Why it is where it is."""
     if word == "foreign":
-        unsure = case.named.unsure
+        unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
     if word == "retired":
-        return f"nobody waits for {', '.join(case.retired)} any more"
-    parts = case.parts
-    found = [part.failed for part in parts] + [_of(part) for part in parts if part.phase == "failed"]
-    if case.listed and not case.started and not case.approved:
-        found += [case.hold, case.claimed, case.full, *case.blockers, *[part.hold for part in parts], case.waits_for]
-    found += [part.reason for part in parts]
+        return f"nobody waits for {', '.join(event_state.retired)} any more"
+    participants = event_state.participants
+    found = [participant.failed for participant in participants] + [_of(participant) for participant in participants if participant.phase == "failed"]
+    if event_state.listed and not event_state.started and not event_state.approved:
+        found += [
+            event_state.hold,
+            event_state.claimed,
+            event_state.full,
+            *event_state.blockers,
+            *[participant.hold for participant in participants],
+            event_state.waits_for,
+        ]
+    found += [participant.reason for participant in participants]
     return next((words for words in found if words), None)
 
 
-def _of(part: Part) -> str | None:
-    return part.reason or (part.record.reason if part.record else None)
+def _of(participant: Participant) -> str | None:
+    return participant.reason or (participant.record.reason if participant.record else None)
 
 
-def upcoming(case: Case, word: str) -> str:
+def upcoming(event_state: EventState, word: str) -> str:
     """What happens next."""
     if word == "foreign":
         return "nothing: it is left alone"
     if word == "retired":
         return "nothing"
-    if not case.ours:
+    if not event_state.ours:
         return "nothing in this run: it is not in only_events"
-    if case.approver:
-        return f"{case.approver} approves it now"
-    found = [sentence for part in case.parts if (sentence := waits_for_operator(part))]
+    if event_state.approver:
+        return f"{event_state.approver} approves it now"
+    found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
     for intent, words in UNDER_WAY:
-        names = [part.host.name for part in case.parts if part.intent == intent and not waits_for_operator(part)]
+        names = [participant.host.name for participant in event_state.participants if participant.intent == intent and not waits_for_operator(participant)]
         if names:
             found.append(words.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
     if found:
         return "; ".join(found)
-    finishing = [part.host.name for part in case.parts if part.intent == "finish"]
+    finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]
     if finishing:
         return f"{', '.join(finishing)} must be in service again"
-    return _idle(case, word)
+    return _idle(event_state, word)
 
 
-def left_by_hand(part: Part) -> list[Method]:
+def left_by_hand(participant: Participant) -> list[Method]:
     """The methods that are not undone because the variables name them no more (_drain/reports.py): an operator has to see to them."""
-    methods = part.record.methods if part.record and part.ok else ()
+    methods = participant.record.methods if participant.record and participant.ok else ()
     return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
 
 
-def waits_for_operator(part: Part) -> str | None:
+def waits_for_operator(participant: Participant) -> str | None:
     """What an operator has to do before anything more is put back on a VM; nothing where the run itself can go on."""
-    left = left_by_hand(part)
-    if part.intent not in RETURNS or part.record is None or not left or len(left) < sum(method.state != "undone" for method in part.record.methods):
+    left = left_by_hand(participant)
+    if (
+        participant.intent not in RETURNS
+        or participant.record is None
+        or not left
+        or len(left) < sum(method.state != "undone" for method in participant.record.methods)
+    ):
         return None
     names = ", ".join(method.identifier for method in left)
-    return f"{part.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
+    return f"{participant.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
 
 
-def _idle(case: Case, word: str) -> str:
+def _idle(event_state: EventState, word: str) -> str:
     if word == "recovered":
         return "nothing: it is over"
-    if not case.listed:
-        return "another look shows whether it is over" if any(part.wait for part in case.parts) else "waits for the VMs to answer"
-    if case.started:
+    if not event_state.listed:
+        return "another look shows whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"
+    if event_state.started:
         return "waits for its end"
-    if case.approved:
+    if event_state.approved:
         return "waits for Azure to start it"
-    if case.full and case.waits_for:
-        return case.waits_for
-    waits = [part.wait for part in case.parts if part.wait is not None]
+    if event_state.full and event_state.waits_for:
+        return event_state.waits_for
+    waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
     if waits:
         return f"looked at again in {duration(min(waits))}"
-    if case.waits_for:
-        return case.waits_for
-    return "Azure starts it by itself" + (f" in {duration(case.left)}" if case.left and case.left > 0 else "")
+    if event_state.waits_for:
+        return event_state.waits_for
+    return "Azure starts it by itself" + (f" in {duration(event_state.left)}" if event_state.left and event_state.left > 0 else "")

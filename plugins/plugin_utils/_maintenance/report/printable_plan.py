@@ -23,9 +23,9 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
         _say(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
         _say(entry["decision"] or {}, "words", "why")
-        for part in entry["parts"]:
-            _say(part, "reason")
-            for change in part["changed"]:
+        for participant in entry["parts"]:
+            _say(participant, "reason")
+            for change in participant["changed"]:
                 _say(change, "error")
     for step in found.get("steps", ()):
         _say(step, "reason")

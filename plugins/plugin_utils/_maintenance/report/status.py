@@ -59,8 +59,7 @@ def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | N
     if exact:
         return event_choice.key(event_id)
     known = {
-        event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'nobody'})"
-        for event in events
+        event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'nobody'})" for event in events
     }
     try:
         found = event_choice.select(event_id, known)
@@ -177,17 +176,17 @@ def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[st
     if event["unknown"]:
         lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
     lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
-    for part in event["parts"]:
-        state = part["phase"] or "no record yet"
-        lines.append(f"{part['host']}: {state}, {'lists it' if part['listed'] else 'does not list it'}{_because(part)}.")
-        lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in part["changed"]]
+    for participant in event["parts"]:
+        state = participant["phase"] or "no record yet"
+        lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{_because(participant)}.")
+        lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
     taken = [f"{step['act']} on {step['host']} ({step['reason']})" for step in steps]
     lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 
 
-def _because(part: Mapping[str, Any]) -> str:
-    return f", {part['reason']}" if part["reason"] else ""
+def _because(participant: Mapping[str, Any]) -> str:
+    return f", {participant['reason']}" if participant["reason"] else ""
 
 
 def _found(item: Mapping[str, Any]) -> str:

@@ -13,62 +13,67 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part, clock_offset
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
 # Remarks on one VM, or on one record of it: more would bury those on others.
 OF_ONE_VM = 5
 
 
-def entry(case: Case, phase: str) -> dict[str, Any]:
+def entry(event_state: EventState, phase: str) -> dict[str, Any]:
     """One event: what Azure says of it, how far it is, and why."""
-    event = case.event
-    lead = notifications.lead(case)
-    outcomes = [part.record.outcome for part in case.parts if part.record and part.record.outcome]
+    event = event_state.event
+    lead = notifications.lead(event_state)
+    outcomes = [participant.record.outcome for participant in event_state.participants if participant.record and participant.record.outcome]
     return {
         **event.for_record(),
-        "hosts": [part.host.name for part in case.hit],
-        "unmanaged": list(case.named.unmanaged),
-        "unknown": [part.host.name for part in case.hit if not part.ok] + list(case.named.unsure),
-        "listed": case.listed,
-        "conflict": case.conflict,
-        "rule": case.rule.as_dict(),
-        "decision": overrides.shown(case.word),
-        "retired": list(case.retired),
+        "hosts": [participant.host.name for participant in event_state.hit],
+        "unmanaged": list(event_state.named.unmanaged),
+        "unknown": [participant.host.name for participant in event_state.hit if not participant.ok] + list(event_state.named.unsure),
+        "listed": event_state.listed,
+        "conflict": event_state.conflict,
+        "rule": event_state.rule.as_dict(),
+        "decision": overrides.shown(event_state.word),
+        "retired": list(event_state.retired),
         "phase": phase,
-        "reason": messages.reason(case, phase),
-        "next": messages.upcoming(case, phase),
-        "starts_in": case.left,
+        "reason": messages.reason(event_state, phase),
+        "next": messages.upcoming(event_state, phase),
+        "starts_in": event_state.left,
         "outcome": outcomes[0] if outcomes else None,
-        "approver": case.approver,
-        "tell": notifications.untold(case, phase) if lead and case.hit else [],
+        "approver": event_state.approver,
+        "tell": notifications.untold(event_state, phase) if lead and event_state.hit else [],
         "lead": lead.host.name if lead else None,
-        "remarks": _remarks(case),
-        "parts": [_part(part) for part in case.parts],
+        "remarks": _remarks(event_state),
+        "parts": [_part(participant) for participant in event_state.participants],
     }
 
 
-def by_hand(part: Part) -> list[str]:
+def by_hand(participant: Participant) -> list[str]:
     """What an operator has to see to on a VM."""
-    return [f"{part.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(part)][:OF_ONE_VM]
+    return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
 
 
-def _remarks(case: Case) -> list[str]:
+def _remarks(event_state: EventState) -> list[str]:
     """What the problems of the whole plan say of this event and its VMs, for those who look at this event alone."""
-    found = [f"{part.contested}; events that name them are not approved" for part in case.parts if part.contested]
-    found += [said for part in case.parts for said in by_hand(part)]
-    found += case.remarks
-    found += [f"{part.host.name}: {problem}" for part in case.parts if part.host.look for problem in part.host.look.problems[:OF_ONE_VM]]
+    found = [f"{participant.contested}; events that name them are not approved" for participant in event_state.participants if participant.contested]
+    found += [said for participant in event_state.participants for said in by_hand(participant)]
+    found += event_state.remarks
+    found += [
+        f"{participant.host.name}: {problem}"
+        for participant in event_state.participants
+        if participant.host.look
+        for problem in participant.host.look.problems[:OF_ONE_VM]
+    ]
     return list(dict.fromkeys(found))
 
 
-def _part(part: Part) -> dict[str, Any]:
-    methods = part.record.methods if part.record else ()
+def _part(participant: Participant) -> dict[str, Any]:
+    methods = participant.record.methods if participant.record else ()
     return {
-        "host": part.host.name,
-        "phase": part.phase,
-        "intent": part.intent,
-        "reason": part.reason,
-        "listed": part.listed,
+        "host": participant.host.name,
+        "phase": participant.phase,
+        "intent": participant.intent,
+        "reason": participant.reason,
+        "listed": participant.listed,
         "changed": [{"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods],
     }
 
@@ -93,7 +98,7 @@ def _host_phase(host: Host) -> str | None:
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
-def summary(hosts: list[Host], directory: Directory, cases: list[Case], settings: Settings, now: float) -> dict[str, Any]:
+def summary(hosts: list[Host], directory: Directory, event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
     """How far the picture can be trusted."""
     seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
     looks = [(name, look) for name, look in seen if look is not None]
@@ -107,7 +112,7 @@ def summary(hosts: list[Host], directory: Directory, cases: list[Case], settings
         "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
         "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems],
-        "events": len(cases),
+        "events": len(event_states),
     }
 
 

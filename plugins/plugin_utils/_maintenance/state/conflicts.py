@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
 
 SHOWN = 5
 
@@ -30,7 +30,7 @@ class Conflict:
     """What VMs say that the event does not name: it changes nothing."""
 
 
-def find(seen: Seen, participants: Mapping[str, Host], contradicted: Iterable[Host]) -> Conflict:
+def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: Iterable[Host]) -> Conflict:
     """Compare what the VMs of an event list; C(contradicted) are VMs that others name and whose own document does not."""
     documents = {name: event for name, event in seen.documents.items() if name in participants}
     versions = _versions(documents)
@@ -68,7 +68,7 @@ def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
     return list(found.values())
 
 
-def _strangers(seen: Seen, participants: Mapping[str, Host], versions: list[tuple[list[str], Event]]) -> Iterable[str]:
+def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: list[tuple[list[str], Event]]) -> Iterable[str]:
     """What VMs that the event does not name say otherwise than those that it does name."""
     if not versions or len(seen.documents) == len(participants):
         return
@@ -78,7 +78,7 @@ def _strangers(seen: Seen, participants: Mapping[str, Host], versions: list[tupl
             yield f"{_some(names)} lists it otherwise than its VMs do ({_shown(event)}); that changes nothing"
 
 
-def _denials(denying: Iterable[Host], seen: Seen) -> Iterable[str]:
+def _denials(denying: Iterable[Host], seen: ObservedEvent) -> Iterable[str]:
     for host in denying:
         yield f"{host.name}: {'listed, and it does not name itself' if host.name in seen.documents else 'not listed'}"
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A case: one event, the VMs it hits, and what is known about each. Facts only; what to do about them is decided elsewhere.
+"""One event, its participants, and what is known about each. Facts only; what to do about them is decided elsewhere.
 
 Each VM goes by its own document (rule 9): that one says whether the event names it, when it begins and whether it has started.
 What others say about the same event can hold an approval, and never makes a VM drain. One exception: in the first minutes
@@ -15,21 +15,21 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Record, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Override, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen, merge
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
 
 
 @dataclass(slots=True)
-class Part:
+class Participant:
     """One VM's part in one event."""
 
     host: Host
     record: Record | None
     named: bool
     """Whether the event names it. A VM with a record that is not named any more still has something to put back."""
-    absence: presence.Absence
+    absence: presence.Presence
     contested: str | None
     """With whom its identity is confused, in words (directory.py)."""
     event: Event
@@ -44,7 +44,7 @@ class Part:
     """Seconds until NotBefore by its own document; None where there is no such time."""
     presumed: bool = False
     """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
-    word: Word | None = None
+    word: Override | None = None
     """The override that counts for this VM (overrides.py)."""
     approved_elsewhere: bool = False
     """Whether a record of any VM of the event says that it was approved."""
@@ -136,21 +136,21 @@ class Part:
 
 
 @dataclass(slots=True)
-class Case:
+class EventState:
     """One event and all that is known about it."""
 
-    seen: Seen
+    seen: ObservedEvent
     event: Event
-    """The event to speak of. What a VM does goes by its part's own."""
+    """The event to speak of. What a VM does goes by its participant's own."""
     named: Named
     decision: Decision
     """The strictest of what holds for its VMs: what its approval goes by."""
-    parts: list[Part]
+    participants: list[Participant]
     ours: bool
     """Whether this run may act on it (only_events)."""
     rule: Decision
     """The strictest of what the policy says."""
-    word: Word | None = None
+    word: Override | None = None
     """What a person said about it, as far as it counts for the whole event (overrides.py)."""
     remarks: tuple[str, ...] = ()
     """What VMs say about it that does not count, and why, in words."""
@@ -185,24 +185,31 @@ class Case:
         return self.seen.listed
 
     @property
-    def hit(self) -> list[Part]:
+    def hit(self) -> list[Participant]:
         """The managed VMs that it names."""
-        return [part for part in self.parts if part.named]
+        return [participant for participant in self.participants if participant.named]
 
     @property
     def divided(self) -> bool:
         """Whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
-        return self.conflict is not None or any(part.contested for part in self.hit)
+        return self.conflict is not None or any(participant.contested for participant in self.hit)
 
     @property
     def started(self) -> bool:
         """Whether any VM that it names says that it has started: then there is nothing to approve any more."""
-        return any(part.started for part in self.hit) or (not self.parts and self.event.started)
+        return any(participant.started for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
     def approved_at(self) -> float | None:
         """When any of us approved it."""
-        return max((part.record.approved_at for part in who_approves(self.parts) if part.record and part.record.approved_at is not None), default=None)
+        return max(
+            (
+                participant.record.approved_at
+                for participant in who_approves(self.participants)
+                if participant.record and participant.record.approved_at is not None
+            ),
+            default=None,
+        )
 
     @property
     def approved(self) -> bool:
@@ -212,19 +219,17 @@ class Case:
     @property
     def coming(self) -> bool:
         """Whether it may begin any moment on any of its VMs."""
-        return any(part.coming for part in self.hit) or (not self.parts and self.event.started)
+        return any(participant.coming for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
     def left(self) -> float | None:
         """Seconds until the first of its VMs may be hit; None where there is no such time, or it has started."""
         if self.started:
             return None
-        return min((part.left for part in self.hit if part.left is not None), default=None)
+        return min((participant.left for participant in self.hit if participant.left is not None), default=None)
 
 
-def open_case(
-    seen: Seen, directory: Directory, policy: Policy, settings: Settings, now: float
-) -> Case:
+def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy, settings: Settings, now: float) -> EventState:
     """Put together what is known about an event."""
     versions = seen.versions or seen.recorded
     scopes = _scopes(seen)
@@ -237,23 +242,23 @@ def open_case(
     named = directory.resolve(event.resources, scopes)
     decide = _remembering(policy)
     confused = _same_names(hosts.values()) | directory.contested
-    parts = [_part(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
+    participants = [_part(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
     # Who only shares a name with one of its VMs is no VM of it that denies it: that is a confusion, and held as such.
     taken = {own_name(host) for host in hosts.values()}
     contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
     found = conflicts.find(seen, hosts, contradicted)
-    divided = found.words is not None or any(part.contested for part in parts if part.named)
-    override = overrides.override(parts, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
-    _apply(parts, override, divided=divided)
-    counting = [part for part in parts if part.named] or parts
-    rule = strictest(part.rule for part in counting) if counting else decide(event)
-    return Case(
+    divided = found.words is not None or any(participant.contested for participant in participants if participant.named)
+    override = overrides.override(participants, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
+    _apply(participants, override, divided=divided)
+    counting = [participant for participant in participants if participant.named] or participants
+    rule = strictest(participant.rule for participant in counting) if counting else decide(event)
+    return EventState(
         seen=seen,
         event=event,
         # Where its VMs contradict each other nobody knows whom it names: that is held as such, and not for what one of them adds.
         named=Named(tuple(hosts.values()), () if divided else named.unmanaged, () if divided else named.unsure),
-        decision=strictest(part.decision for part in counting) if counting else rule,
-        parts=parts,
+        decision=strictest(participant.decision for participant in counting) if counting else rule,
+        participants=participants,
         ours=not settings.only_events or event.key in settings.only_events,
         rule=rule,
         word=override.word,
@@ -265,13 +270,13 @@ def open_case(
     )
 
 
-def _scopes(seen: Seen) -> list[Identity]:
+def _scopes(seen: ObservedEvent) -> list[Identity]:
     """The groups that the event was delivered to, as those say who find themselves in it; else as anybody says."""
     own = {Identity(group=host.identity.group, subscription=host.identity.subscription): None for host in seen.listed_by if _names_itself(seen, host)}
     return list(own or seen.scopes)
 
 
-def _participants(seen: Seen, resolved: Iterable[Host], directory: Directory, settings: Settings) -> tuple[dict[str, Host], list[Host]]:
+def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Directory, settings: Settings) -> tuple[dict[str, Host], list[Host]]:
     """The VMs that the event names; and those that others name and whose own document says otherwise."""
     hosts: dict[str, Host] = {}
     contradicted = []
@@ -308,17 +313,17 @@ def own_name(host: Host) -> str:
     return host.identity.name or host.name.lower()
 
 
-def _names_itself(seen: Seen, host: Host) -> bool:
+def _names_itself(seen: ObservedEvent, host: Host) -> bool:
     event = seen.documents.get(host.name)
     return event is not None and own_name(host) in event.names
 
 
-def _record_names(seen: Seen, host: Host) -> bool:
+def _record_names(seen: ObservedEvent, host: Host) -> bool:
     record = host.look.records.get(seen.key) if host.look else None
     return record is not None and not record.only_carries and own_name(host) in record.event.names
 
 
-def _proves_nothing(seen: Seen, host: Host, settings: Settings) -> bool:
+def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
     """Whether the VM's own document, which does not list the event, may be empty only because nobody asked for it until now."""
     look = host.look
     if look is None or seen.key in look.listed or not seen.listed_by:
@@ -346,8 +351,8 @@ def _remembering(policy: Policy) -> Callable[[Event], Decision]:
 
 
 def _part(
-    seen: Seen, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
-) -> Part:
+    seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
+) -> Participant:
     look = host.look or host.last_look
     record = look.records.get(seen.key) if look else None
     absence = presence.absence(seen, host, record, settings)
@@ -357,7 +362,7 @@ def _part(
     rule = decide(event)
     # An event never goes back from Started. That it has started on this VM is for this VM to say.
     started = (event.started and not presumed) or (record is not None and record.started_at is not None)
-    part = Part(
+    participant = Participant(
         host=host,
         record=record,
         named=named,
@@ -370,28 +375,28 @@ def _part(
         left=None if started or event.not_before is None else event.not_before - now,
         presumed=presumed,
     )
-    part.rule = part.decision = _fixed(rule, part)
-    return part
+    participant.rule = participant.decision = _fixed(rule, participant)
+    return participant
 
 
-def _apply(parts: list[Part], override: overrides.Override, *, divided: bool) -> None:
+def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> None:
     """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
-    asked = [] if divided else who_approves(parts)
-    approved = any(part.record is not None and part.record.approved_at is not None for part in asked)
-    for part in parts:
-        part.word = override.of(part)
-        part.decision = overrides.effective(part.rule, part.word)
-        part.approved_elsewhere = approved
+    asked = [] if divided else who_approves(participants)
+    approved = any(participant.record is not None and participant.record.approved_at is not None for participant in asked)
+    for participant in participants:
+        participant.word = override.of(participant)
+        participant.decision = overrides.effective(participant.rule, participant.word)
+        participant.approved_elsewhere = approved
 
 
-def who_approves(parts: Iterable[Part]) -> list[Part]:
+def who_approves(participants: Iterable[Participant]) -> list[Participant]:
     """The VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
-    return [part for part in parts if part.named or part.event.key in part.host.approved]
+    return [participant for participant in participants if participant.named or participant.event.key in participant.host.approved]
 
 
-def _fixed(decision: Decision, part: Part) -> Decision:
+def _fixed(decision: Decision, participant: Participant) -> Decision:
     """Policy decides before draining only: what is drained stays under the rule it was drained by. A record rules its own VM alone."""
-    rule = part.record.rule if part.record and part.record.needs_undo and not part.over else {}
+    rule = participant.record.rule if participant.record and participant.record.needs_undo and not participant.over else {}
     if not isinstance(rule.get("drain"), bool) or rule.get("approve") not in ("never", "after_drain", "now"):
         return decision
     name = str(rule.get("name") or "the rule it was drained by")

@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 
 
 @dataclass(slots=True)
-class Seen:
+class ObservedEvent:
     """One event: who lists it now and in which words, and whose record remembers it."""
 
     key: str
@@ -46,9 +46,9 @@ class Seen:
         return all(look is not None and look.records[self.key].only_carries for look in looks)
 
 
-def collect(hosts: Iterable[Host]) -> list[Seen]:
+def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
     """All events, those that are listed and those that are only remembered, in the order in which they turn up."""
-    events: dict[str, Seen] = {}
+    events: dict[str, ObservedEvent] = {}
     for host in hosts:
         # What a VM said before it went silent shows that the event exists, and never that it is listed now.
         look = host.look or host.last_look
@@ -56,7 +56,7 @@ def collect(hosts: Iterable[Host]) -> list[Seen]:
             continue
         scope = Identity(group=look.identity.group, subscription=look.identity.subscription)
         for key, given in look.listed.items():
-            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen = events.get(key) or events.setdefault(key, ObservedEvent(key))
             seen.scopes[scope] = None
             event = _version(seen, look.forms[key], given)
             if event is None:
@@ -67,14 +67,14 @@ def collect(hosts: Iterable[Host]) -> list[Seen]:
             elif event not in seen.recorded:
                 seen.recorded.append(event)
         for key, record in look.records.items():
-            seen = events.get(key) or events.setdefault(key, Seen(key))
+            seen = events.get(key) or events.setdefault(key, ObservedEvent(key))
             seen.scopes[scope] = None
             seen.remembered_by.append(host)
             seen.recorded.append(record.event)
     return [seen for seen in events.values() if seen.documents or seen.recorded]
 
 
-def _version(seen: Seen, its_form: Form, given: Mapping[str, Any]) -> Event | None:
+def _version(seen: ObservedEvent, its_form: Form, given: Mapping[str, Any]) -> Event | None:
     known = seen.forms.get(its_form)
     if known is None:
         event = read_event(given)

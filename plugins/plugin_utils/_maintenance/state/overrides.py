@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Record, Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Override, Record
 
 if TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case, Part
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
 
 HOLDING = ("hold", "let_it_come")
 
 
-def about_event(words: Iterable[Word], now: float) -> Word | None:
+def about_event(words: Iterable[Override], now: float) -> Override | None:
     """The one word about the event that counts, or counted until its time was over."""
     found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
     return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
 
 
-def is_ahead(word: Word, now: float) -> bool:
+def is_ahead(word: Override, now: float) -> bool:
     """Whether it was said in the future, by a clock that is wrong or by somebody who wants to be right for ever."""
     return not word.unreadable and word.at > now + CLOCK_TOLERANCE
 
@@ -53,64 +53,64 @@ def speaking(hosts: Iterable[Host], now: float) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Override:
+class EffectiveOverride:
     """What counts for one event."""
 
-    word: Word | None = None
+    word: Override | None = None
     """For the event as a whole."""
-    own: Mapping[str, Word] = field(default_factory=dict)
+    own: Mapping[str, Override] = field(default_factory=dict)
     """By host: a hold or a let_it_come that stands on that VM itself."""
     remarks: tuple[str, ...] = ()
     """What does not count, and why."""
 
-    def of(self, part: Part) -> Word | None:
+    def of(self, participant: Participant) -> Override | None:
         """What counts for one VM. That it may come undrained is for each VM to carry itself: for the others it is a hold."""
         if self.word is not None and self.word.action not in HOLDING:
             return self.word
-        own = self.own.get(part.host.name)
+        own = self.own.get(participant.host.name)
         return own or (replace(self.word, action="hold") if self.word else None)
 
 
-def override(parts: Sequence[Part], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> Override:
+def override(participants: Sequence[Participant], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> EffectiveOverride:
     """Find what counts for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
 
     Where its VMs contradict each other (C(divided)) nobody knows which they are, and it is not approved in any case: then each
     VM has its own override only.
     """
-    said: dict[str, Word] = {}
+    said: dict[str, Override] = {}
     released: list[str] = []
     remarks = [f"{host.name}: {words}" for host in strangers for words in _stranger(_record_of(host, key), now)]
-    for part in parts:
-        words = part.record.said if part.record else ()
-        remarks += [f"{part.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
+    for participant in participants:
+        words = participant.record.said if participant.record else ()
+        remarks += [f"{participant.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
         newest = about_event(words, now)
-        if part.named and newest is not None and newest.action == "release":
-            released.append(f"{part.host.name}: {newest.words}")
-        if part.named and newest is not None and newest.action != "release" and newest.holds(now):
-            said[part.host.name] = newest
-    if _is_over(parts):
+        if participant.named and newest is not None and newest.action == "release":
+            released.append(f"{participant.host.name}: {newest.words}")
+        if participant.named and newest is not None and newest.action != "release" and newest.holds(now):
+            said[participant.host.name] = newest
+    if _is_over(participants):
         # To say it again would change nothing any more.
         remarks, released = [], []
     holding = {name: word for name, word in said.items() if word.action in HOLDING}
     if divided:
-        return Override(None, holding, tuple(remarks))
+        return EffectiveOverride(None, holding, tuple(remarks))
     if holding:
         remarks += [f"{words}; it does not count, because {', '.join(holding)} has it not: say it again" for words in released[:1]]
         first = min(holding.values(), key=lambda word: (STRICTEST.index(word.action), -word.at))
-        return Override(first, holding, tuple(remarks))
-    readable = [part.host.name for part in parts if part.named and part.ok]
+        return EffectiveOverride(first, holding, tuple(remarks))
+    readable = [participant.host.name for participant in participants if participant.named and participant.ok]
     silent = [name for name in readable if name not in said]
     if said and readable and not silent:
-        return Override(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
-    if not _is_over(parts):
+        return EffectiveOverride(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
+    if not _is_over(participants):
         remarks += [f"{name}: {word.words}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
-    return Override(remarks=tuple(remarks))
+    return EffectiveOverride(remarks=tuple(remarks))
 
 
-def _is_over(parts: Iterable[Part]) -> bool:
+def _is_over(participants: Iterable[Participant]) -> bool:
     """Whether the event is over for all of its VMs that can be read, and any can."""
-    readable = [part for part in parts if part.named and part.ok]
-    return bool(readable) and all(part.over for part in readable)
+    readable = [participant for participant in participants if participant.named and participant.ok]
+    return bool(readable) and all(participant.over for participant in readable)
 
 
 def _record_of(host: Host, key: str) -> Record | None:
@@ -148,40 +148,40 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
     return found
 
 
-def unknown_retired(added: Iterable[Host], cases: Iterable[Case], members: Container[str]) -> tuple[str, ...]:
+def unknown_retired(added: Iterable[Host], event_states: Iterable[EventState], members: Container[str]) -> tuple[str, ...]:
     """Names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
-    named = {name for case in cases for name in case.event.names}
+    named = {name for event_state in event_states for name in event_state.event.names}
     return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
 
 
-def worth_a_case(events: Iterable[Seen], about: set[str]) -> list[Seen]:
+def worth_a_case(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
     """Skip ended events of which nothing remains but overrides that have ended, too."""
     return [seen for seen in events if not seen.only_spoken_of or seen.key in about]
 
 
-def effective(decision: Decision, word: Word | None) -> Decision:
+def effective(decision: Decision, word: Override | None) -> Decision:
     """What the policy said, or what a person said instead. Records keep what the policy said."""
     if word is None or word.action != "approve":
         return decision
     return replace(decision, name=word.words, drain=False, approve="now", drain_at=None, window=(), problem=None)
 
 
-def says_approve(word: Word | None) -> bool:
+def says_approve(word: Override | None) -> bool:
     """Whether nothing but a failed observation may hold the approval."""
     return word is not None and word.action == "approve"
 
 
-def blocker(word: Word | None) -> str | None:
+def blocker(word: Override | None) -> str | None:
     """Why nothing is approved, for those words that say so."""
     return word.words if word is not None and word.action in ("hold", "let_it_come") else None
 
 
-def keeps_from_draining(word: Word | None, *, must_drain: bool) -> bool:
+def keeps_from_draining(word: Override | None, *, must_drain: bool) -> bool:
     """Whether no drain begins: held until its deadline, or let come as it is."""
     return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
 
 
-def shown(word: Word | None) -> dict[str, Any] | None:
+def shown(word: Override | None) -> dict[str, Any] | None:
     """As the plan returns it."""
     if word is None:
         return None

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Look, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import Seen
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class Presence:
     """What one VM's own document says about an event."""
 
     listed: bool = False
@@ -28,44 +28,44 @@ class Absence:
     words: str | None = None
 
 
-def absence(seen: Seen, host: Host, record: Record | None, settings: Settings) -> Absence:
+def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
     """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
     look = host.look
     if look is None:
-        return Absence(words="it did not answer")
+        return Presence(words="it did not answer")
     if seen.key in look.listed:
-        return Absence(listed=True)
+        return Presence(listed=True)
     upgrade = _upgrade_under_way(look, seen.key)
     if upgrade is not None:
-        return Absence(words=upgrade)
+        return Presence(words=upgrade)
     blind_for = enabling_left(look, settings)
     if record is None:
         # It has nothing to put back; whether the event goes on is for those who list it.
-        return Absence(enabling=blind_for > 0)
+        return Presence(enabling=blind_for > 0)
     if record.outcome is not None:
-        return Absence(gone=True)
+        return Presence(gone=True)
     knows = _listed_since(record, look.enabled_at)
     if blind_for > 0 and not knows:
-        return Absence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+        return Presence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
     since = record.missing_since
     # What was noted before the list could be trusted again is no first document.
     enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
     early = since is not None and enabled_at is not None and since < enabled_at + settings.enabling_seconds
     if since is None or since > look.now or early:
-        return Absence(first=True, wait=settings.gone_seconds)
+        return Presence(first=True, wait=settings.gone_seconds)
     elapsed = look.now - since
     if elapsed <= settings.gone_seconds:
-        return Absence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
+        return Presence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
     others = [witness.name for witness in seen.listed_by]
     if not others:
-        return Absence(gone=True)
+        return Presence(gone=True)
     names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
     if elapsed <= settings.witness_seconds:
-        return Absence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
-    return Absence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
+        return Presence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
+    return Presence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
 
 
-def _upgrade_under_way(look: Look, key: str) -> str | None:
+def _upgrade_under_way(look: Observation, key: str) -> str | None:
     """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone.
 
     Where a person wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
@@ -79,12 +79,12 @@ def _upgrade_under_way(look: Look, key: str) -> str | None:
     return next((f"{claim.words} is at work for {claim.purpose}" for claim in look.claims if claim.digest == digest and not claim.expired), None)
 
 
-def enabling(look: Look, settings: Settings) -> bool:
+def enabling(look: Observation, settings: Settings) -> bool:
     """Whether an empty list proves nothing yet."""
     return enabling_left(look, settings) > 0
 
 
-def enabling_left(look: Look, settings: Settings) -> float:
+def enabling_left(look: Observation, settings: Settings) -> float:
     """For how many seconds more an empty list proves nothing."""
     if look.enabled_at is None:
         return settings.enabling_seconds if look.enabled_recently else 0.0

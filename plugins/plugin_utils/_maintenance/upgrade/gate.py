@@ -22,8 +22,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_replicas, gate_request
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Obstacle
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Blocker
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
 
 # While something is in the way, it is looked at this often at least, and not more often than the least.
 LONGEST_WAIT = 30.0
@@ -35,19 +35,19 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     """The whole decision, in plain lists and dictionaries."""
     asked = gate_request.load(ask)
     chosen = _of_upgrade(settings_module.load(settings))
-    picture = planning.look(observations, policy, chosen, now)
-    hosts = {host.name: host for host in picture.hosts}
+    observed_state = planning.look(observations, policy, chosen, now)
+    hosts = {host.name: host for host in observed_state.hosts}
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
-    board = leases.read(picture.hosts, chosen, picture.now)
-    rooms = planning.serve(picture.cases, picture.hosts, board, chosen, picture.now)
-    found = _obstacles(asked, picture, hosts, board, rooms, seen or {}, chosen)
+    board = leases.read(observed_state.hosts, chosen, observed_state.now)
+    budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
     claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
     gave_way = bool(found) and any(claims for claims in board.own.values())
-    leases.tidy(board, picture.hosts)
+    leases.tidy(board, observed_state.hosts)
     lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
-    answer = Answer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
+    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
     involved = allocation.involved(chosen, set(todo))
     decided = {
         "go": answer.go,
@@ -57,27 +57,29 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "batch": list(todo),
         "done": list(done),
         "upgraded": [name for name in todo if asked.marks and _mark(asked, hosts.get(name)) == UPGRADED],
-        "keepers": {name: gate_replicas.keeper(asked, hosts[name], picture.hosts, picture.cases, chosen) for name in todo if name in hosts},
+        "keepers": {
+            name: gate_replicas.keeper(asked, hosts[name], observed_state.hosts, observed_state.event_states, chosen) for name in todo if name in hosts
+        },
         "obstacles": [one.shown() for one in found],
         "why": answer.why,
         "steps": board.steps + lost + (_marks(asked, hosts, board) if answer.go else []),
         "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
-        "capacity": allocation.shown(rooms),
-        "claims": leases.shown(picture.hosts, chosen),
-        "involved": [host.name for host in picture.hosts if host.name in involved],
-        "seen": gate_blockers.remember(seen or {}, picture.cases, asked, picture.now),
+        "capacity": allocation.shown(budget),
+        "claims": leases.shown(observed_state.hosts, chosen),
+        "involved": [host.name for host in observed_state.hosts if host.name in involved],
+        "seen": gate_blockers.remember(seen or {}, observed_state.event_states, asked, observed_state.now),
     }
     return printable_plan.screened(decided)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GateAnswer:
     """What came of it."""
 
-    ask: Ask
+    ask: GateRequest
     todo: Sequence[str]
     done: Sequence[str]
-    obstacles: Sequence[Obstacle]
+    obstacles: Sequence[Blocker]
     claimed: bool
     gave_way: bool
     lost: Sequence[str]
@@ -104,7 +106,7 @@ def _of_upgrade(settings: Settings) -> Settings:
     return replace(settings, only_events=(), run=replace(settings.run, kind="upgrade"))
 
 
-def _split(ask: Ask, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Those of the batch that are still to be done, and those that the upgrade's marks say are done."""
     if not ask.marks:
         return ask.batch, ()
@@ -112,7 +114,7 @@ def _split(ask: Ask, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[
     return tuple(name for name in ask.batch if name not in done), done
 
 
-def _mark(ask: Ask, host: Host | None) -> str | None:
+def _mark(ask: GateRequest, host: Host | None) -> str | None:
     look = host.look if host else None
     if look is None:
         return None
@@ -122,22 +124,28 @@ def _mark(ask: Ask, host: Host | None) -> str | None:
 
 
 def _obstacles(
-    ask: Ask, picture: planning.Picture, hosts: Mapping[str, Host], board: leases.Board, rooms: allocation.Rooms, seen: Mapping[str, Any], settings: Settings
-) -> list[Obstacle]:
+    ask: GateRequest,
+    observed_state: planning.ObservedState,
+    hosts: Mapping[str, Host],
+    board: leases.Leases,
+    budget: allocation.Budget,
+    seen: Mapping[str, Any],
+    settings: Settings,
+) -> list[Blocker]:
     if not ask.batch:
         return []
     batch = {name: hosts[name] for name in ask.batch if name in hosts}
     mates = allocation.involved(settings, set(ask.batch)) - set(ask.batch)
     return [
-        *gate_blockers.of_looks(ask, hosts, [host for host in picture.hosts if host.name in mates], settings),
-        *gate_blockers.of_events(picture.cases, batch, ask, settings),
-        *gate_blockers.of_memory(seen, picture.cases, ask, settings, picture.now),
+        *gate_blockers.of_looks(ask, hosts, [host for host in observed_state.hosts if host.name in mates], settings),
+        *gate_blockers.of_events(observed_state.event_states, batch, ask, settings),
+        *gate_blockers.of_memory(seen, observed_state.event_states, ask, settings, observed_state.now),
         *gate_blockers.of_claims(board, ask.batch, hosts),
-        *gate_blockers.of_capacity(rooms, picture.cases, ask, board, hosts),
+        *gate_blockers.of_capacity(budget, observed_state.event_states, ask, board, hosts),
     ]
 
 
-def _marks(ask: Ask, hosts: Mapping[str, Host], board: leases.Board) -> list[dict[str, Any]]:
+def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) -> list[dict[str, Any]]:
     """A VM whose upgrade begins says so before anything is done to it: a run that is killed then leaves it begun."""
     if not ask.marks:
         return []
@@ -149,13 +157,13 @@ def _marks(ask: Ask, hosts: Mapping[str, Host], board: leases.Board) -> list[dic
     ]
 
 
-def _lost(ask: Ask, batch: Sequence[Host], board: leases.Board) -> list[dict[str, Any]]:
+def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[dict[str, Any]]:
     """Without its record a VM that is out would be taken for one that was found so, and stay out. Written back under the claim."""
     steps = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
     return [{**step, "claim": leases.token(board.settings)} for step in steps if step]
 
 
-def _wait(answer: Answer, board: leases.Board) -> float:
+def _wait(answer: GateAnswer, board: leases.Leases) -> float:
     """When another look is useful."""
     if answer.go or not answer.todo or not answer.obstacles:
         # What is claimed and still lost could not be written, on a full disk perhaps.

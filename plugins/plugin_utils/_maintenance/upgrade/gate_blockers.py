@@ -15,18 +15,18 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Claim, Host, Look, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease, Observation, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES, Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES, GateRequest
 
 KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class Blocker:
     """One thing in the way."""
 
     kind: str
@@ -42,26 +42,26 @@ class Obstacle:
         return asdict(self)
 
 
-def counts(case: Case, ask: Ask) -> bool:
+def counts(event_state: EventState, ask: GateRequest) -> bool:
     """Whether a listed event is one to be afraid of. What may begin any moment always is, however far away its time."""
-    kind = case.event.event_type.lower()
+    kind = event_state.event.event_type.lower()
     if ask.types and kind in KNOWN and kind not in ask.types:
         return False
-    return case.coming or ask.horizon is None or case.left is None or case.left <= ask.horizon
+    return event_state.coming or ask.horizon is None or event_state.left is None or event_state.left <= ask.horizon
 
 
-def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
+def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
     """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well.
 
     A VM whose own name nobody knows may be any that nobody else is.
     """
-    hit = {part.host.name for part in case.hit}
-    open_names = bool(case.named.unmanaged or case.named.unsure)
+    hit = {participant.host.name for participant in event_state.hit}
+    open_names = bool(event_state.named.unmanaged or event_state.named.unsure)
 
     def is_named(host: Host) -> bool:
         if host.look is None:
             return False
-        own = case.seen.documents.get(host.name)
+        own = event_state.seen.documents.get(host.name)
         return (own is not None and host.identity.name in own.names) if host.identity.name else open_names
 
     return [name for name, host in batch.items() if name in hit or is_named(host)]
@@ -70,19 +70,19 @@ def touched(case: Case, batch: Mapping[str, Host]) -> list[str]:
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------
 
 
-def of_looks(ask: Ask, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Obstacle]:
+def of_looks(ask: GateRequest, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Blocker]:
     """Who was not seen, and whose empty list proves nothing: of the batch, and of those who share its groups."""
     found = []
     for name in ask.batch:
         host = hosts.get(name)
         if host is None or host.look is None:
-            found.append(Obstacle("unread", f"{name} {_unread(host)}", name))
+            found.append(Blocker("unread", f"{name} {_unread(host)}", name))
     # A mate that says so again and again must not do more than one that is silent: it counts as out (of_capacity).
     for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = presence.enabling_left(host.look, settings) if host.look else 0.0
         if left > 0 and host.look and not host.look.listed:
             said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
-            found.append(Obstacle("enabling", said, host.name, wait=left))
+            found.append(Blocker("enabling", said, host.name, wait=left))
     return found
 
 
@@ -101,53 +101,61 @@ def _unread(host: Host | None) -> str:
 # --- Events --------------------------------------------------------------------------------------------------------------
 
 
-def of_events(cases: Iterable[Case], batch: Mapping[str, Host], ask: Ask, settings: Settings) -> list[Obstacle]:
+def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask: GateRequest, settings: Settings) -> list[Blocker]:
     """Events that touch the batch: listed, at work by a record, or over for too short a time."""
     found = []
-    for case in cases:
-        if case.key == ask.claim_id.lower():
+    for event_state in event_states:
+        if event_state.key == ask.claim_id.lower():
             continue  # what an earlier run of this upgrade has drained is what this run goes on with
-        names = touched(case, batch)
-        found += [_differing(case, name) for name in case.contradicted if name in batch and not batch[name].is_settled(case.key)]
-        listed = case.listed and bool(names) and counts(case, ask)
+        names = touched(event_state, batch)
+        found += [_differing(event_state, name) for name in event_state.contradicted if name in batch and not batch[name].is_settled(event_state.key)]
+        listed = event_state.listed and bool(names) and counts(event_state, ask)
         if listed:
-            found.append(Obstacle("event", f"{_event(case)} names {', '.join(names)}; {_when(case)}", names[0], case.event.event_id, _until(case)))
+            found.append(
+                Blocker(
+                    "event", f"{_event(event_state)} names {', '.join(names)}; {_when(event_state)}", names[0], event_state.event.event_id, _until(event_state)
+                )
+            )
             continue
-        found += [one for name, host in batch.items() if (one := _of_record(case, name, host.look, ask, settings))]
+        found += [one for name, host in batch.items() if (one := _of_record(event_state, name, host.look, ask, settings))]
     return found
 
 
-def _differing(case: Case, name: str) -> Obstacle:
-    said = f"{_event(case)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
-    return Obstacle("event", said, name, case.event.event_id)
+def _differing(event_state: EventState, name: str) -> Blocker:
+    said = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
+    return Blocker("event", said, name, event_state.event.event_id)
 
 
-def _event(case: Case) -> str:
-    return f"{case.event.event_type} {case.event.event_id}"
+def _event(event_state: EventState) -> str:
+    return f"{event_state.event.event_type} {event_state.event.event_id}"
 
 
-def _when(case: Case) -> str:
-    if case.started:
+def _when(event_state: EventState) -> str:
+    if event_state.started:
         return "it has started"
-    if case.approved:
+    if event_state.approved:
         return "it was approved"
-    return "it may start any moment" if case.left is None or case.left <= 0 else f"it starts in {timestamps.duration(case.left)}, or when it is approved"
+    return (
+        "it may start any moment"
+        if event_state.left is None or event_state.left <= 0
+        else f"it starts in {timestamps.duration(event_state.left)}, or when it is approved"
+    )
 
 
-def _until(case: Case) -> float | None:
-    return case.left if case.left is not None and case.left > 0 else None
+def _until(event_state: EventState) -> float | None:
+    return event_state.left if event_state.left is not None and event_state.left > 0 else None
 
 
-def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Settings) -> Obstacle | None:
-    record = look.records.get(case.key) if look else None
+def _of_record(event_state: EventState, name: str, look: Observation | None, ask: GateRequest, settings: Settings) -> Blocker | None:
+    record = look.records.get(event_state.key) if look else None
     if look is None or record is None or record.only_carries:
         return None
     event_id = record.event.event_id
     # A restart that an earlier run of this upgrade has ordered and approved: what is over is gone on with.
-    own = case.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
+    own = event_state.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
     if allocation.is_out(record) and not own:
-        return Obstacle("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
-    if case.key in look.listed or case.key.startswith(UPGRADE):
+        return Blocker("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
+    if event_state.key in look.listed or event_state.key.startswith(UPGRADE):
         return None  # listed, and it does not count; or another upgrade's drain, which is over when it is over
     since = _last(record, look.now)
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
@@ -156,7 +164,7 @@ def _of_record(case: Case, name: str, look: Look | None, ask: Ask, settings: Set
         return None
     ago, wanted = timestamps.duration(look.now - since), timestamps.duration(quiet)
     said = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
-    return Obstacle("recent", said, name, event_id, left)
+    return Blocker("recent", said, name, event_id, left)
 
 
 def _last(record: Record, now: float) -> float:
@@ -168,9 +176,9 @@ def _last(record: Record, now: float) -> float:
 # --- What this run has seen itself ---------------------------------------------------------------------------------------
 
 
-def of_memory(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, settings: Settings, now: float) -> list[Obstacle]:
+def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, settings: Settings, now: float) -> list[Blocker]:
     """Events of the batch that an earlier look found and that nobody lists any more. Where nobody responds there are no records."""
-    listed = {case.key for case in cases if case.listed}
+    listed = {event_state.key for event_state in event_states if event_state.listed}
     found = []
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
     for key, given in plain_values.mapping(seen).items():
@@ -181,34 +189,38 @@ def of_memory(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, settings
             continue
         event_id = plain_values.text(one.get("event_id")) or str(key)
         said = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
-        found.append(Obstacle("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
+        found.append(Blocker("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
     return found
 
 
-def remember(seen: Mapping[str, Any], cases: Iterable[Case], ask: Ask, now: float) -> dict[str, dict[str, Any]]:
+def remember(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, now: float) -> dict[str, dict[str, Any]]:
     """The same with what is listed now, for the next look of this run."""
     found = {str(key): dict(plain_values.mapping(plain_values.plain(one))) for key, one in plain_values.mapping(seen).items()}
-    for case in cases:
-        if case.listed and counts(case, ask):
-            found[case.key] = {"event_id": case.event.event_id, "hosts": [part.host.name for part in case.hit], "at": timestamps.form(now)}
+    for event_state in event_states:
+        if event_state.listed and counts(event_state, ask):
+            found[event_state.key] = {
+                "event_id": event_state.event.event_id,
+                "hosts": [participant.host.name for participant in event_state.hit],
+                "at": timestamps.form(now),
+            }
     return found
 
 
 # --- Others --------------------------------------------------------------------------------------------------------------
 
 
-def of_claims(board: Board, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Obstacle]:
+def of_claims(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Blocker]:
     """Other runs at work on the batch. Nobody passes another's claim, whatever came first."""
     found = []
     for name in batch:
         said = leases.at_work(board, [name])
         if said:
             live = next(claim for claim in board.others[name] if not claim.expired)
-            found.append(Obstacle("claim", said + _until_when(live, hosts[name]), name, live.event_id))
+            found.append(Blocker("claim", said + _until_when(live, hosts[name]), name, live.event_id))
     return found
 
 
-def _until_when(claim: Claim, host: Host) -> str:
+def _until_when(claim: Lease, host: Host) -> str:
     """For how long at most, if it makes no sign of life; and what to say where somebody knows that it will make none."""
     if claim.limit is None or host.look is None:
         return ""
@@ -217,11 +229,16 @@ def _until_when(claim: Claim, host: Host) -> str:
     return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
 
 
-def of_capacity(rooms: allocation.Rooms, cases: Iterable[Case], ask: Ask, board: Board, hosts: Mapping[str, Host]) -> list[Obstacle]:
+def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
     """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
-    coming = {part.host.name: f"{_event(case)} is coming" for case in cases if case.listed and counts(case, ask) for part in case.hit}
+    coming = {
+        participant.host.name: f"{_event(event_state)} is coming"
+        for event_state in event_states
+        if event_state.listed and counts(event_state, ask)
+        for participant in event_state.hit
+    }
     coming.update({name: "its empty list proves nothing yet" for name, host in hosts.items() if _is_new(host, board.settings) and name not in ask.batch})
-    said = allocation.no_room(rooms, ask.batch, coming)
+    said = allocation.no_room(budget, ask.batch, coming)
     if not said:
         return []
     # A run that was killed after its last step leaves a VM that is done, and claimed.
@@ -232,4 +249,4 @@ def of_capacity(rooms: allocation.Rooms, cases: Iterable[Case], ask: Ask, board:
         for claim in claims
         if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
     ]
-    return [Obstacle("capacity", "; ".join([said, *held]))]
+    return [Blocker("capacity", "; ".join([said, *held]))]

@@ -16,50 +16,50 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance imp
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import intents, leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Board
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_request
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
 
 
 def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
     """Every event with source User that is still to begin: who approves it for whom, or why nobody does."""
     asked = gate_request.load(ask)
     chosen = settings_module.load(settings)
-    picture = planning.look(observations, "default", chosen, now)
-    board = leases.read(picture.hosts, chosen, picture.now)
-    drained = _drained(picture.cases, board, asked)
+    observed_state = planning.look(observations, "default", chosen, now)
+    board = leases.read(observed_state.hosts, chosen, observed_state.now)
+    drained = _drained(observed_state.event_states, board, asked)
     found = []
-    for case in picture.cases:
-        if case.key == asked.claim_id.lower() or not all(map(_is_users, [part.event for part in case.hit] or [case.event])):
+    for event_state in observed_state.event_states:
+        if event_state.key == asked.claim_id.lower() or not all(map(_is_users, [participant.event for participant in event_state.hit] or [event_state.event])):
             continue
-        if not case.listed or case.started or case.approved:
+        if not event_state.listed or event_state.started or event_state.approved:
             continue
-        why = _why_not(case, board, drained)
-        lister = next((host.name for host in case.seen.listed_by if host.name in drained), None)
+        why = _why_not(event_state, board, drained)
+        lister = next((host.name for host in event_state.seen.listed_by if host.name in drained), None)
         found.append(
             {
-                "event_id": case.event.event_id,
+                "event_id": event_state.event.event_id,
                 "approve": why is None and lister is not None,
                 "host": lister,
-                "approve_for": list(case.event.resources),
-                "hosts": [part.host.name for part in case.hit],
-                "event": case.event.for_record(),
+                "approve_for": list(event_state.event.resources),
+                "hosts": [participant.host.name for participant in event_state.hit],
+                "event": event_state.event.for_record(),
                 "why": why if why is not None or lister is not None else "no VM that is drained for the upgrade lists it yet",
             }
         )
     return found
 
 
-def _drained(cases: list[Case], board: Board, ask: Ask) -> set[str]:
+def _drained(event_states: list[EventState], board: Leases, ask: GateRequest) -> set[str]:
     """VMs that this upgrade has drained in their present boot, and that this run holds."""
     digest = event_digest(ask.claim_id)
     return {
-        part.host.name
-        for case in cases
-        if case.key == ask.claim_id.lower()
-        for part in case.parts
-        if part.ok and intents.drained_now(part) and digest in board.own.get(part.host.name, {})
+        participant.host.name
+        for event_state in event_states
+        if event_state.key == ask.claim_id.lower()
+        for participant in event_state.participants
+        if participant.ok and intents.drained_now(participant) and digest in board.own.get(participant.host.name, {})
     }
 
 
@@ -68,13 +68,13 @@ def _is_users(event: Event) -> bool:
     return str(event.values.get("event_source") or "").lower() == "user"
 
 
-def _why_not(case: Case, board: Board, drained: set[str]) -> str | None:
-    if case.divided or case.contradicted:
-        return case.conflict or f"{', '.join(case.contradicted) or 'its VMs'} contradict each other about it"
-    others = [*case.named.unmanaged, *case.named.unsure, *case.retired]
+def _why_not(event_state: EventState, board: Leases, drained: set[str]) -> str | None:
+    if event_state.divided or event_state.contradicted:
+        return event_state.conflict or f"{', '.join(event_state.contradicted) or 'its VMs'} contradict each other about it"
+    others = [*event_state.named.unmanaged, *event_state.named.unsure, *event_state.retired]
     if others:
         return f"it also names {', '.join(others)}, which this upgrade has not drained"
-    missing = [part.host.name for part in case.hit if part.host.name not in drained]
-    if missing or not case.hit:
+    missing = [participant.host.name for participant in event_state.hit if participant.host.name not in drained]
+    if missing or not event_state.hit:
         return f"{', '.join(missing) or 'nobody'} is not drained under this upgrade's claim"
-    return leases.at_work(board, [part.host.name for part in case.hit])
+    return leases.at_work(board, [participant.host.name for participant in event_state.hit])

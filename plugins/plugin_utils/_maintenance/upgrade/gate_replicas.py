@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Case
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import Ask
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
 
 
-def keeper(ask: Ask, host: Host, hosts: Sequence[Host], cases: Iterable[Case], settings: Settings) -> str | None:
+def keeper(ask: GateRequest, host: Host, hosts: Sequence[Host], event_states: Iterable[EventState], settings: Settings) -> str | None:
     """A VM that stays in service, if possible; the one that has a copy already goes first. Nobody where only this one was looked at."""
     readable = {other.name: other for other in hosts if other.look is not None and other.name != host.name}
-    hit = {part.host.name for case in cases for part in case.parts if part.named}
+    hit = {participant.host.name for event_state in event_states for participant in event_state.participants if participant.named}
     # Who is in the batch may lose its disk in the same upgrade.
     for avoided in (hit | set(ask.batch), set(ask.batch), set()):
         for name in _candidates(ask, host, readable, settings):
@@ -25,7 +25,7 @@ def keeper(ask: Ask, host: Host, hosts: Sequence[Host], cases: Iterable[Case], s
     return None
 
 
-def _candidates(ask: Ask, host: Host, readable: dict[str, Host], settings: Settings) -> Iterator[str]:
+def _candidates(ask: GateRequest, host: Host, readable: dict[str, Host], settings: Settings) -> Iterator[str]:
     for name, other in readable.items():
         if other.look and any(mirror.vm == host.name and mirror.record.event.key == ask.claim_id.lower() for mirror in other.look.mirrors):
             yield name

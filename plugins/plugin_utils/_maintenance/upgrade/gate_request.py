@@ -22,7 +22,7 @@ class GateError(ValueError):
 
 
 @dataclass(frozen=True)
-class Ask:
+class GateRequest:
     """One question to the gate. Times are in seconds."""
 
     upgrade: str
@@ -51,22 +51,22 @@ class Ask:
         return None if self.look_ahead is None else self.look_ahead + self.batch_seconds
 
 
-def load(value: Any) -> Ask:
+def load(value: Any) -> GateRequest:
     """Check what was asked. Unknown names and values that do not fit are errors."""
     if not isinstance(value, Mapping):
         raise GateError(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
     given = {plain_values.text(key) or "": item for key, item in value.items()}
-    unknown = sorted(set(given) - set(Ask.__dataclass_fields__))
+    unknown = sorted(set(given) - set(GateRequest.__dataclass_fields__))
     if unknown:
-        raise GateError(f"unknown keys {', '.join(unknown)}; there are {', '.join(Ask.__dataclass_fields__)}")
+        raise GateError(f"unknown keys {', '.join(unknown)}; there are {', '.join(GateRequest.__dataclass_fields__)}")
     ahead = given.get("look_ahead")
-    return Ask(
+    return GateRequest(
         upgrade=_name(given.get("upgrade")),
         batch=_hosts(given.get("batch")),
-        quiet_seconds=_seconds("quiet_seconds", given.get("quiet_seconds"), Ask.quiet_seconds),
+        quiet_seconds=_seconds("quiet_seconds", given.get("quiet_seconds"), GateRequest.quiet_seconds),
         # From a template "no look-ahead" may come as the empty text.
         look_ahead=None if ahead is None or ahead == "" else _seconds("look_ahead", ahead, 0.0),
-        batch_seconds=_seconds("batch_seconds", given.get("batch_seconds"), Ask.batch_seconds),
+        batch_seconds=_seconds("batch_seconds", given.get("batch_seconds"), GateRequest.batch_seconds),
         types=_types(given.get("types")),
         marks=_flag(given.get("marks")),
     )

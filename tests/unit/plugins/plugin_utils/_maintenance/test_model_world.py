@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.bud
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, undo_order
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Part
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import BrokenRule, World
 
 
@@ -164,7 +164,7 @@ def _unmanaged_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _boots_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    def drained(part: Part) -> bool:
+    def drained(part: Participant) -> bool:
         return part.record is not None and part.record.all_drained and part.record.phase in ("drained", "approved", "started")
 
     monkeypatch.setattr(intents, "drained_now", drained)
@@ -175,9 +175,9 @@ def _boots_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 def _missing_once_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     real = presence.absence
 
-    def absence(*given: Any) -> presence.Absence:
+    def absence(*given: Any) -> presence.Presence:
         found = real(*given)
-        return presence.Absence(gone=True) if given[2] is not None and given[1].ok and not found.listed else found
+        return presence.Presence(gone=True) if given[2] is not None and given[1].ok and not found.listed else found
 
     monkeypatch.setattr(presence, "absence", absence)
 

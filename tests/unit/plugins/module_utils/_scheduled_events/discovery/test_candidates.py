@@ -25,7 +25,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     read_bounded,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Way
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
@@ -74,7 +74,7 @@ class World:
         return transport
 
     def client(self, **options: t.Any) -> Client:
-        way = Way(check_mode=False, warn=lambda text: None, connect=self.connect, places=lambda: self)
+        way = HostAccess(check_mode=False, warn=lambda text: None, connect=self.connect, places=lambda: self)
         return open_client({**OPTIONS, **options}, way, clock=self.clock)
 
 
@@ -173,7 +173,7 @@ def test_the_word_is_taken_as_people_write_it() -> None:
 
 
 def test_a_vm_without_places_of_its_own_does_not_get_those_of_this_machine() -> None:
-    way = Way(check_mode=False, warn=lambda text: None, connect=World([], {}).connect)
+    way = HostAccess(check_mode=False, warn=lambda text: None, connect=World([], {}).connect)
     with pytest.raises(ScheduledEventsError) as caught:
         open_client(OPTIONS, way)
     assert caught.value.kind == "bad_option" and "Give the option endpoint" in str(caught.value)

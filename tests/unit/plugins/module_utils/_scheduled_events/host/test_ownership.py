@@ -13,8 +13,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
@@ -28,7 +28,7 @@ NAME = "event-" + EVENT.lower() + ".1.json"
 def folder(tmp_path):
     """A directory in which all is well."""
     tmp_path.chmod(0o700)
-    Records(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
+    RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
     return tmp_path / "records"
 
 
@@ -51,17 +51,17 @@ def others(monkeypatch, path, link=False):
 def refused(folder):
     """Why nothing is read and nothing is written; both say the same."""
     files, host = LocalFiles(str(folder)), FakeHost()
-    reading = Records(files, host).read_all()
+    reading = RecordStore(files, host).read_all()
     assert reading.records == [] and not reading.readable and len(reading.problems) == 1
-    assert not Claims(files, host).read_all().readable
+    assert not LeaseStore(files, host).read_all().readable
     assert note_asked(files, host).problems
     before = sorted(os.listdir(folder))
     with pytest.raises(RecordsError) as caught:
-        Records(files, host).write(EVENT, step(changes={"phase": "approved"}))
+        RecordStore(files, host).write(EVENT, step(changes={"phase": "approved"}))
     with pytest.raises(RecordsError):
-        Records(files, host).write("another", step())
+        RecordStore(files, host).write("another", step())
     with pytest.raises(RecordsError):
-        Claims(files, host).make("run1", EVENT, 60.0)
+        LeaseStore(files, host).make("run1", EVENT, 60.0)
     assert sorted(os.listdir(folder)) == before
     why = reading.problems[0].split("cannot be read: ")[1].rstrip(".")
     assert why in str(caught.value)
@@ -69,7 +69,7 @@ def refused(folder):
 
 
 def test_a_directory_of_our_own_is_fine(folder):
-    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().records[0]["phase"] == "drained"
+    assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().records[0]["phase"] == "drained"
 
 
 def test_a_directory_of_somebody_else_is_refused(folder, monkeypatch):
@@ -98,13 +98,13 @@ def test_a_directory_that_others_may_write_is_refused(folder, mode, who):
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
 def test_others_may_read_it(folder, mode):
     folder.chmod(mode)
-    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+    assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 
 
 def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(RecordsError) as caught:
-        Records(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
+        RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
     assert f"lies in {tmp_path}, which everybody may write" in str(caught.value) and "chmod go-w" in str(caught.value)
     tmp_path.chmod(0o700)
 
@@ -114,7 +114,7 @@ def test_parents_that_others_may_write_or_own_are_refused(folder, tmp_path, monk
     assert "lies in" in refused(folder)
     # With the sticky bit nobody exchanges what is ours, as in /tmp.
     tmp_path.chmod(0o1777)
-    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+    assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
     tmp_path.chmod(0o700)
     others(monkeypatch, tmp_path)
     assert f"lies in {tmp_path}, which belongs to" in refused(folder)
@@ -123,7 +123,7 @@ def test_parents_that_others_may_write_or_own_are_refused(folder, tmp_path, monk
 def test_a_link_of_our_own_may_lead_there_and_one_of_others_not(folder, tmp_path, monkeypatch):
     link = tmp_path / "link"
     link.symlink_to(folder)
-    assert Records(LocalFiles(str(link)), FakeHost()).read_all().records[0]["phase"] == "drained"
+    assert RecordStore(LocalFiles(str(link)), FakeHost()).read_all().records[0]["phase"] == "drained"
     others(monkeypatch, link, link=True)
     assert "symbolic link" in refused(link)
 
@@ -141,10 +141,10 @@ def test_the_way_that_a_link_leads_is_looked_at_too(folder, tmp_path):
 
 def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
     (folder / NAME).chmod(0o666)
-    reading = Records(LocalFiles(str(folder)), FakeHost()).read_all()
+    reading = RecordStore(LocalFiles(str(folder)), FakeHost()).read_all()
     assert reading.records == [] and not reading.readable and "may be written by everybody" in reading.problems[0]
     (folder / NAME).chmod(0o600)
-    assert Records(LocalFiles(str(folder)), FakeHost()).read_all().readable
+    assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 
 
 def test_a_file_of_somebody_else_is_kept_and_not_used(folder, monkeypatch):
@@ -156,9 +156,9 @@ def test_a_file_of_somebody_else_is_kept_and_not_used(folder, monkeypatch):
         return os.stat_result(values)
 
     monkeypatch.setattr(os, "fstat", seen)
-    reading = Records(LocalFiles(str(folder)), FakeHost()).read_all()
+    reading = RecordStore(LocalFiles(str(folder)), FakeHost()).read_all()
     assert reading.records == [] and not reading.readable and NAME in reading.problems[0] and "belongs to" in reading.problems[0]
 
 
 def test_without_a_directory_nothing_is_wrong(tmp_path):
-    assert Records(LocalFiles(str(tmp_path / "none")), FakeHost()).read_all() == ([], [], True)
+    assert RecordStore(LocalFiles(str(tmp_path / "none")), FakeHost()).read_all() == ([], [], True)

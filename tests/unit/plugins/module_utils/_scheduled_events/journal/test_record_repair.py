@@ -34,9 +34,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     empty_record,
     encode,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import Mirrors
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
@@ -55,7 +55,7 @@ HUGE = 10**17
 
 @pytest.fixture
 def records(tmp_path):
-    store = Records(LocalFiles(str(tmp_path / "records")), FakeHost())
+    store = RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost())
     store.files.make()
     return store
 
@@ -245,7 +245,7 @@ def test_no_more_claims_and_marks_than_the_limits_are_read_and_it_is_said(record
         put(records, b"{}", f"claim-run{number:04d}-{'0' * 16}.1.json")
     for number in range(MARKS + 1):
         put(records, b"{}", f"upgrade-{number:016x}.json")
-    claims = Claims(records.files, records.host).read_all()
+    claims = LeaseStore(records.files, records.host).read_all()
     assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} claims" in claims.problems[0]
     marks = Marks(records.files, records.host).read_all()
     assert len(marks.problems) == MARKS + 1 and f"{MARKS + 1} marks" in marks.problems[0]
@@ -255,7 +255,7 @@ def test_a_folder_full_of_files_is_refused_at_once(records, monkeypatch):
     monkeypatch.setattr(files_module, "FOLDER_FILES", 50)
     for number in range(51):
         put(records, b"", f"x{number}")
-    for found in (records.read_all(), Claims(records.files, records.host).read_all()):
+    for found in (records.read_all(), LeaseStore(records.files, records.host).read_all()):
         assert not found.readable and "more than 50 files" in found.problems[0]
     assert FOLDER_FILES >= RECORDS + LEASES + MARKS
 
@@ -304,11 +304,11 @@ content = st.binary(max_size=100) | anything.map(lambda data: json.dumps(data).e
 @given(held=st.dictionaries(names, content, max_size=4))
 def test_any_files_in_the_folder_give_an_answer(tmp_path_factory, held):
     files, host = LocalFiles(str(tmp_path_factory.mktemp("folder"))), FakeHost()
-    store = Records(files, host)
+    store = RecordStore(files, host)
     for name, given_content in held.items():
         put(store, given_content, name)
     begin = time.process_time()
-    for reading in (store.read_all("vm-a"), Claims(files, host).read_all(), Mirrors(files, host).read_all(), Marks(files, host, "vm-a").read_all()):
+    for reading in (store.read_all("vm-a"), LeaseStore(files, host).read_all(), ReplicaStore(files, host).read_all(), Marks(files, host, "vm-a").read_all()):
         json.dumps(reading, allow_nan=False)
     note_asked(files, host, write=False)
     assert time.process_time() - begin < 1

@@ -28,7 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     split_name,
     stem,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
     step,
@@ -61,7 +61,7 @@ def test_any_bytes_are_a_record_or_a_problem(content):
     with tempfile.TemporaryDirectory() as where:
         with open(os.path.join(where, "event-x.1.json"), "wb") as stream:
             stream.write(content)
-        records = Records(LocalFiles(where), FakeHost())
+        records = RecordStore(LocalFiles(where), FakeHost())
         reading = records.read_all(vm_id="vm-a", set_aside=False)
         assert len(reading.records) + len(reading.problems) == 1
         records.prune(0, check_mode=True)
@@ -113,7 +113,7 @@ def test_plain_ids_stay_readable_and_never_meet_hashed_ones():
 )
 def test_any_step_is_taken_or_refused_in_words(changes, method, event):
     with tempfile.TemporaryDirectory() as where:
-        records = Records(LocalFiles(where), FakeHost())
+        records = RecordStore(LocalFiles(where), FakeHost())
         try:
             written = records.write("x", step(changes=changes, method=method, event=event))
         except Exception as error:

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
@@ -29,7 +29,7 @@ def host():
 
 @pytest.fixture
 def records(tmp_path, host):
-    return Records(LocalFiles(str(tmp_path / "records")), host)
+    return RecordStore(LocalFiles(str(tmp_path / "records")), host)
 
 
 def present(records):
@@ -212,7 +212,7 @@ def test_a_broken_higher_revision_falls_back_and_is_set_aside(records):
 
 def test_a_link_or_a_pipe_is_not_followed(records, tmp_path):
     records.files.make()
-    elsewhere = Records(LocalFiles(str(tmp_path / "elsewhere")), records.host)
+    elsewhere = RecordStore(LocalFiles(str(tmp_path / "elsewhere")), records.host)
     elsewhere.write(EVENT, step(changes={"reason": "secret"}))
     secret = tmp_path / "elsewhere" / (NAME + ".1.json")
     os.symlink(str(secret), os.path.join(records.files.where, NAME + ".1.json"))
@@ -274,7 +274,7 @@ def test_a_foreign_record_that_cannot_be_set_aside_is_not_written_over(tmp_path,
                 raise PermissionError(1, "Operation not permitted")
             super().link(old, new)
 
-    records = Records(Stubborn(str(tmp_path / "records")), host)
+    records = RecordStore(Stubborn(str(tmp_path / "records")), host)
     records.write(EVENT, step(vm_id="VM-A"))
     with pytest.raises(RecordsError) as caught:
         records.write(EVENT, step(vm_id="VM-B"))

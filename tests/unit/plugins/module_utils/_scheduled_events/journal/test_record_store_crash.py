@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
     LEFTOVER_SECONDS,
-    Records,
+    RecordStore,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -71,7 +71,7 @@ def killed_at(where, cut, action):
     child = os.fork()
     if child == 0:
         try:
-            action(Records(DyingFiles(where, cut), FakeHost()))
+            action(RecordStore(DyingFiles(where, cut), FakeHost()))
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -124,7 +124,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_record(case, tmp_path):
     seen, cut = set(), 0
     while True:
         where = str(tmp_path / str(cut))
-        healthy = Records(LocalFiles(where), FakeHost())
+        healthy = RecordStore(LocalFiles(where), FakeHost())
         for earlier in before:
             earlier(healthy)
         was_killed = killed_at(where, cut, action)
@@ -138,7 +138,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_record(case, tmp_path):
 
 
 def check_reader(where, allowed):
-    reading = Records(LocalFiles(where), FakeHost()).read_all()
+    reading = RecordStore(LocalFiles(where), FakeHost()).read_all()
     assert reading.problems == [] and reading.readable
     assert len(reading.records) <= 1
     phase = reading.records[0]["phase"] if reading.records else None
@@ -150,7 +150,7 @@ def check_reader(where, allowed):
 
 def check_next_run(where, action, final):
     """The same again, by somebody who is not killed, ends the same; what is left over is swept a day later."""
-    records = Records(LocalFiles(where), FakeHost())
+    records = RecordStore(LocalFiles(where), FakeHost())
     action(records)
     check_reader(where, (final,))
     for name in os.listdir(where):

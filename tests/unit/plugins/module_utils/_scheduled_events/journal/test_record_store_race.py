@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
@@ -38,7 +38,7 @@ def in_processes(*actions):
 
 
 def increment(where, times):
-    records = Records(LocalFiles(where), FakeHost())
+    records = RecordStore(LocalFiles(where), FakeHost())
     for _time in range(times):
         while True:
             present = records.read(EVENT)
@@ -52,7 +52,7 @@ def increment(where, times):
 
 def test_two_processes_lose_no_update(tmp_path):
     where = str(tmp_path / "records")
-    records = Records(LocalFiles(where), FakeHost())
+    records = RecordStore(LocalFiles(where), FakeHost())
     records.write(EVENT, step())
     in_processes(lambda: increment(where, 100), lambda: increment(where, 100))
     record = records.read(EVENT)
@@ -64,18 +64,18 @@ def test_two_processes_merge_without_an_expected_revision(tmp_path):
     where = str(tmp_path / "records")
 
     def add(prefix):
-        records = Records(LocalFiles(where), FakeHost())
+        records = RecordStore(LocalFiles(where), FakeHost())
         for number in range(30):
             records.write(EVENT, step(method={"id": f"{prefix}{number}", "state": "begun", "before": {"n": number}}))
 
     in_processes(lambda: add("a"), lambda: add("b"))
-    methods = Records(LocalFiles(where), FakeHost()).read(EVENT)["methods"]
+    methods = RecordStore(LocalFiles(where), FakeHost()).read(EVENT)["methods"]
     assert sorted(method["id"] for method in methods) == sorted(p + str(n) for p in "ab" for n in range(30))
 
 
 def test_a_reader_beside_a_writer_always_finds_the_record(tmp_path):
     where = str(tmp_path / "records")
-    reader = Records(LocalFiles(where), FakeHost())
+    reader = RecordStore(LocalFiles(where), FakeHost())
     reader.write(EVENT, step())
     child = os.fork()
     if child == 0:
@@ -112,10 +112,10 @@ class SlowFiles(LocalFiles):
 def test_a_writer_that_slept_does_not_win_and_knows_it(tmp_path, first, others):
     """With two and more writes in between, the name that it takes is free again."""
     where = str(tmp_path / "records")
-    quick = Records(LocalFiles(where), FakeHost())
+    quick = RecordStore(LocalFiles(where), FakeHost())
     for number in range(first):
         quick.write(EVENT, step(changes={"attempts": number + 1}))
-    slow = Records(SlowFiles(where), FakeHost())
+    slow = RecordStore(SlowFiles(where), FakeHost())
 
     def meanwhile():
         for number in range(others):
@@ -136,7 +136,7 @@ def test_a_writer_that_slept_does_not_win_and_knows_it(tmp_path, first, others):
 def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(tmp_path):
     """Its revision lies below the present one, and nobody will ever take it back."""
     where = str(tmp_path / "records")
-    quick = Records(LocalFiles(where), FakeHost())
+    quick = RecordStore(LocalFiles(where), FakeHost())
     quick.write(EVENT, step())
 
     class Killed(SlowFiles):
@@ -144,7 +144,7 @@ def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(t
             super().link(old, new)
             raise KeyboardInterrupt
 
-    slow = Records(Killed(where), FakeHost())
+    slow = RecordStore(Killed(where), FakeHost())
     slow.files.meanwhile = lambda: [quick.write(EVENT, step(changes={"attempts": number})) for number in (1, 2)]
     with pytest.raises(KeyboardInterrupt):
         slow.write(EVENT, step(changes={"reason": "slow"}))
@@ -156,10 +156,10 @@ def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(t
 
 def test_a_writer_that_slept_over_a_removal_does_not_bring_the_record_back(tmp_path):
     where = str(tmp_path / "records")
-    quick = Records(LocalFiles(where), FakeHost())
+    quick = RecordStore(LocalFiles(where), FakeHost())
     for number in range(3):
         quick.write(EVENT, step(changes={"attempts": number + 1}))
-    slow = Records(SlowFiles(where), FakeHost())
+    slow = RecordStore(SlowFiles(where), FakeHost())
 
     def meanwhile():
         quick.remove(EVENT)
@@ -175,14 +175,14 @@ def test_a_writer_that_slept_over_a_removal_does_not_bring_the_record_back(tmp_p
 def test_somebody_who_builds_on_our_revision_is_no_conflict(tmp_path):
     """Right after our link another process may already have written the next one."""
     where = str(tmp_path / "records")
-    quick = Records(LocalFiles(where), FakeHost())
+    quick = RecordStore(LocalFiles(where), FakeHost())
 
     class Followed(LocalFiles):
         def link(self, old, new):
             super().link(old, new)
             quick.write(EVENT, step(changes={"attempts": 5}))
 
-    written = Records(Followed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=0)
+    written = RecordStore(Followed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=0)
     assert written.after["revision"] == 1
     assert (quick.read(EVENT)["reason"], quick.read(EVENT)["attempts"]) == ("x", 5)
 
@@ -190,15 +190,15 @@ def test_somebody_who_builds_on_our_revision_is_no_conflict(tmp_path):
 def test_a_record_that_is_removed_right_after_our_link_is_not_called_written(tmp_path):
     """Whether we were late or the other was early cannot be told, so the caller has to look again."""
     where = str(tmp_path / "records")
-    Records(LocalFiles(where), FakeHost()).write(EVENT, step())
+    RecordStore(LocalFiles(where), FakeHost()).write(EVENT, step())
 
     class Removed(LocalFiles):
         def link(self, old, new):
             super().link(old, new)
             if new.endswith(".2.json"):
-                Records(LocalFiles(where), FakeHost()).remove(EVENT)
+                RecordStore(LocalFiles(where), FakeHost()).remove(EVENT)
 
     with pytest.raises(RecordsError) as caught:
-        Records(Removed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=1)
+        RecordStore(Removed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=1)
     assert caught.value.conflict
     assert os.listdir(where) == []

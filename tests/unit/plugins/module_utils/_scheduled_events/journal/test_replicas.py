@@ -13,10 +13,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
     LONGEST_SECONDS,
-    Mirrors,
+    ReplicaStore,
     checked_restore,
     mirror_name,
 )
@@ -38,12 +38,12 @@ def host():
 
 @pytest.fixture
 def records(tmp_path, host):
-    return Records(LocalFiles(str(tmp_path / "web1")), host)
+    return RecordStore(LocalFiles(str(tmp_path / "web1")), host)
 
 
 @pytest.fixture
 def mirrors(tmp_path, host):
-    return Mirrors(LocalFiles(str(tmp_path / "web2")), host)
+    return ReplicaStore(LocalFiles(str(tmp_path / "web2")), host)
 
 
 def drained(records, state="drained", **changes):
@@ -67,7 +67,7 @@ def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, mirrors, host):
     assert mirrors.write("web1", "VM-1", record).changed
     assert present(mirrors) == [NAME]
     assert mirrors.read_all() == ([{"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}], [])
-    assert Records(mirrors.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
+    assert RecordStore(mirrors.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
     assert present(mirrors) == [NAME]
     mode = os.stat(mirrors.files.where).st_mode
     assert stat.S_IMODE(mode) == 0o700
@@ -265,5 +265,5 @@ def test_a_copy_has_its_limit_and_none_is_kept_instead(records, mirrors):
 def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, mirrors, monkeypatch):
     mirrors.write("web1", "VM-1", drained(records))
     monkeypatch.setattr(files_module, "FOLDER_BYTES", 10)
-    (problem,) = Mirrors(LocalFiles(mirrors.files.where), mirrors.host).read_all().problems
+    (problem,) = ReplicaStore(LocalFiles(mirrors.files.where), mirrors.host).read_all().problems
     assert "was not read: it would be more than 10 bytes" in problem and "Remove" not in problem

@@ -13,13 +13,13 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
-    ClaimLost,
+    LeaseLost,
     claim_name,
     split_claim_name,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     change_records,
     record_arguments,
@@ -40,7 +40,7 @@ def host():
 
 @pytest.fixture
 def claims(tmp_path, host):
-    return Claims(LocalFiles(str(tmp_path / "records")), host)
+    return LeaseStore(LocalFiles(str(tmp_path / "records")), host)
 
 
 def names(claims):
@@ -63,7 +63,7 @@ def test_nobody_has_claimed_anything_without_a_directory(claims):
     assert claims.read_all() == ([], [], True)
     assert claims.withdraw(MINE) == []
     assert not claims.stands(MINE, EVENT)
-    with pytest.raises(ClaimLost):
+    with pytest.raises(LeaseLost):
         claims.renew(MINE, EVENT, 10)
     assert names(claims) == []
 
@@ -115,7 +115,7 @@ def test_only_what_has_expired_can_be_removed(claims, host):
     assert claims.read_all().claims[0]["expired"] is True
     assert claims.remove_expired(name)
     assert not claims.remove_expired(name)
-    with pytest.raises(ClaimLost, match="run00other"):
+    with pytest.raises(LeaseLost, match="run00other"):
         claims.renew(THEIRS, EVENT, 10)
 
 
@@ -166,7 +166,7 @@ def test_a_time_limit_that_is_none_is_refused(claims, seconds):
 
 def test_claims_are_no_records_and_records_no_claims(claims, host):
     claims.make(MINE, EVENT, 10)
-    records = Records(claims.files, host)
+    records = RecordStore(claims.files, host)
     assert records.read_all() == ([], [], True)
     change(claims, changes={"phase": "noticed"})
     assert len(claims.read_all().claims) == 1
@@ -185,10 +185,10 @@ def test_a_write_under_a_claim_renews_it(claims, host):
 
 def test_without_its_claim_a_run_writes_nothing(claims, host):
     change(claims, state="claimed", claim={"run": THEIRS, "seconds": 10})
-    with pytest.raises(ClaimLost) as caught:
+    with pytest.raises(LeaseLost) as caught:
         change(claims, changes={"phase": "draining"}, claim={"run": MINE, "seconds": 10})
     assert caught.value.kind == "claim_lost"
-    assert Records(claims.files, host).read(EVENT) is None
+    assert RecordStore(claims.files, host).read(EVENT) is None
 
 
 class RemovedInBetween(LocalFiles):
@@ -204,10 +204,10 @@ class RemovedInBetween(LocalFiles):
 def test_a_claim_removed_while_the_record_was_written_stops_the_run(claims, host):
     change(claims, state="claimed", claim={"run": MINE, "seconds": 10})
     files = RemovedInBetween(claims.files.where)
-    with pytest.raises(ClaimLost):
+    with pytest.raises(LeaseLost):
         change_records(files, host, options(changes={"phase": "draining"}, claim={"run": MINE, "seconds": 10}), False, lambda line: None)
     # It stays: whoever comes next adopts it.
-    assert Records(claims.files, host).read(EVENT)["phase"] == "draining"
+    assert RecordStore(claims.files, host).read(EVENT)["phase"] == "draining"
 
 
 class TakenOver(LocalFiles):
@@ -221,17 +221,17 @@ class TakenOver(LocalFiles):
             host, self.host = self.host, None
             host.pass_time(100)
             self.unlink(new)
-            Records(LocalFiles(self.where), host).write(EVENT, Step(changes={"phase": "drained", "reason": "the successor's"}))
+            RecordStore(LocalFiles(self.where), host).write(EVENT, Step(changes={"phase": "drained", "reason": "the successor's"}))
 
 
 def test_who_sleeps_after_renewing_does_not_build_on_what_the_successor_has_written(claims, host):
     change(claims, state="claimed", claim={"run": MINE, "seconds": 10})
-    Records(claims.files, host).write(EVENT, Step(changes={"phase": "draining"}))
+    RecordStore(claims.files, host).write(EVENT, Step(changes={"phase": "draining"}))
     files = TakenOver(claims.files.where)
     files.host = host
-    with pytest.raises(ClaimLost):
+    with pytest.raises(LeaseLost):
         change_records(files, host, options(changes={"phase": "recovered"}, claim={"run": MINE, "seconds": 10}), False, lambda line: None)
-    record = Records(claims.files, host).read(EVENT)
+    record = RecordStore(claims.files, host).read(EVENT)
     assert (record["phase"], record["reason"]) == ("drained", "the successor's")
 
 

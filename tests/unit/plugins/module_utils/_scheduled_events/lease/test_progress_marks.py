@@ -12,8 +12,8 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, ClaimLost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import Claims
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, LeaseLost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks, mark_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import FakeHost
@@ -33,7 +33,7 @@ def files(tmp_path):
 
 def mark(files, host, state, *, check_mode=False, claimed=True, name=NAME, **more):
     if claimed:
-        Claims(files, host).make(RUN, UPGRADE + name, 600, "upgrade")
+        LeaseStore(files, host).make(RUN, UPGRADE + name, 600, "upgrade")
     options = {key: spec.get("default") for key, spec in record_arguments().items()}
     options.update(state="marked", upgrade={"name": name, "state": state}, claim={"run": RUN, "who": "alice", "seconds": 600}, **more)
     return change_records(files, host, options, check_mode, lambda line: None)
@@ -53,12 +53,12 @@ def test_begun_and_done_and_forgotten(files, host):
 
 
 def test_without_its_claim_nothing_is_written(files, host):
-    with pytest.raises(ClaimLost):
+    with pytest.raises(LeaseLost):
         mark(files, host, "begun", claimed=False)
     assert Marks(files, host).read_all().marks == []
     mark(files, host, "begun")
-    Claims(files, host).withdraw(RUN)
-    with pytest.raises(ClaimLost):
+    LeaseStore(files, host).withdraw(RUN)
+    with pytest.raises(LeaseLost):
         mark(files, host, "begun", claimed=False)
 
 
@@ -108,13 +108,13 @@ def test_a_claim_that_goes_while_it_is_renewed_was_not_there(files, host, monkey
     host.pass_time(1)
     renewed = change_records(files, host, options, False, lambda line: None)
     assert renewed["diff"]["before"]["claims"] == first["claims"]
-    real = Claims.renew
+    real = LeaseStore.renew
 
     def renew(self, *given):
         # Between the list of what is there and this, somebody removes it.
         self.withdraw(RUN, event_id)
         return real(self, *given)
 
-    monkeypatch.setattr(Claims, "renew", renew)
+    monkeypatch.setattr(LeaseStore, "renew", renew)
     host.pass_time(1)
     assert change_records(files, host, options, False, lambda line: None)["diff"]["before"]["claims"] == []

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import Records
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look, look_arguments
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -104,9 +104,9 @@ def test_a_failed_document_is_no_empty_list_and_leaves_no_marker(files, host):
 
 
 def test_records_have_ages_by_the_clock_of_the_vm(files, host):
-    Records(files, host).write(EVENT, step(vm_id="vm-a"))
+    RecordStore(files, host).write(EVENT, step(vm_id="vm-a"))
     host.pass_time(90)
-    Records(files, host).write(EVENT, step(changes={"phase": "drained"}))
+    RecordStore(files, host).write(EVENT, step(changes={"phase": "drained"}))
     seen = take(files, host)
     assert [(record["phase"], record["age_seconds"]) for record in seen["records"]] == [("drained", 90.0)]
     host.seconds = START - 10
@@ -114,7 +114,7 @@ def test_records_have_ages_by_the_clock_of_the_vm(files, host):
 
 
 def test_foreign_records_are_set_aside_but_not_in_check_mode(files, host):
-    Records(files, host).write(EVENT, step(vm_id="VM-B"))
+    RecordStore(files, host).write(EVENT, step(vm_id="VM-B"))
     seen = take(files, host, check_mode=True)
     assert (seen["records"], len(seen["records_problems"])) == ([], 1)
     assert len(os.listdir(files.where)) == 1 and not os.listdir(files.where)[0].startswith("foreign-")
@@ -132,7 +132,7 @@ def test_a_fault_of_the_folder_is_said_once(tmp_path, host):
 
 
 def test_equal_faults_of_several_files_are_all_said(files, host):
-    Records(files, host).write(EVENT, step())
+    RecordStore(files, host).write(EVENT, step())
     for name in ("event-x.1.json", "event-y.1.json"):
         files.write_exclusive(name, b"{")
     assert len(take(files, host)["records_problems"]) == 2
@@ -155,7 +155,7 @@ def test_without_root(tmp_path, mode):
     where = tmp_path / "records"
     host = FakeHost()
     if mode is not None:
-        Records(LocalFiles(str(where)), host).write(EVENT, step())
+        RecordStore(LocalFiles(str(where)), host).write(EVENT, step())
         for path in where.iterdir():
             path.chmod(0o644)
         where.chmod(mode)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import checked_decision
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import SayingError, say
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, say
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
 
 BOTH = event("E1", ("vm1", "vm2"))
@@ -57,7 +57,7 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
     ],
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(SayingError, match=words):
+    with pytest.raises(OverrideRequestError, match=words):
         say(fleet(), {**HOLD, **given}, now=at(0))
 
 
@@ -113,7 +113,7 @@ def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
 def test_where_no_vm_of_the_event_answers_nothing_can_be_said() -> None:
     """A record on another VM would not count."""
     silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
-    with pytest.raises(SayingError, match=r"no VM of event E1 answers \(vm2\)"):
+    with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):
         say([vm("vm1"), silent], HOLD, now=at(0))
 
 

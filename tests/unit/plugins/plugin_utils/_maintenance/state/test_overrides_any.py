@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Word
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Override
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.budget.test_capacity_any import NAMES, fleet, observation
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, plan
@@ -127,7 +127,7 @@ def test_approve_approves_and_puts_nothing_back() -> None:
 
 
 def mutant_never_ends(patch: pytest.MonkeyPatch) -> Callable[[random.Random], bool]:
-    patch.setattr(Word, "holds", lambda self, now: True)
+    patch.setattr(Override, "holds", lambda self, now: True)
     return ended_changes_nothing
 
 
