@@ -82,7 +82,7 @@ class OneFile(LeaseStore):
         names = self._all()
         own = [name for name in names if name in self.own(run, event_id)]
         if not own:
-            raise maintenance_record.ClaimLost(run, event_id, "")  # type: ignore[attr-defined]
+            raise maintenance_record.LeaseLost(run, event_id, "")  # type: ignore[attr-defined]
         name = claim_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in names if one not in own), name])
         return name
