@@ -66,6 +66,9 @@ class Fleet:
         (folder / "others.json").write_text(json.dumps([{"name": name, "group": f"set{place // GROUP}"} for place, name in enumerate(others)]))
         self.lab = Lab(folder / "lab", members, 60, "--switch", "rate_limit=0", "--vm-file", str(folder / "others.json"))
         self.lab.add(others)
+        # Modules cost here what they cost a user: a Python that starts for each, not the tests' warm one.
+        for host in self.lab.hosts.values():
+            host["ansible_python_interpreter"] = sys.executable
         self.forks = forks
         self.lab.all["respond_capacity"] = [{"name": "web", "members": members, "max_unavailable": HIT}]
         self.times = folder / "times"
