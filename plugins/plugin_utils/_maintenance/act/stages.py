@@ -29,7 +29,7 @@ def this_turn(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     taken: dict[tuple[str, str], int] = {}
     kept = []
     for step in steps:
-        stage = next(name for name, acts in STAGES if step["act"] in acts)
+        stage = STAGES[ORDER[step["act"]]][0]
         number = taken[step["host"], stage] = taken.get((step["host"], stage), 0) + 1
         if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
             kept.append(step)
