@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import yaml
-
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import configured, copies, steps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import former as former_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, segments, steps, validation
 
 
 def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) -> list[steps.Step]:
@@ -24,31 +20,30 @@ def drain_undo_steps(
     record: Any, methods: Any, former: Any, host: str, system: str, folders: Iterable[str] = (), places: Iterable[str] = ()
 ) -> list[steps.Step]:
     """The methods of an undo, in order."""
-    return steps.undo_steps(record, methods, former, str(host), str(system), _wrong(former, folders, places))
+    return steps.undo_steps(record, methods, former, str(host), str(system), validation.wrong_former(former, folders, places))
 
 
-def drain_former_problems(former: Any, folders: Iterable[str], places: Iterable[str]) -> list[str]:
-    """What is wrong with the options of former methods."""
-    return list(_wrong(former, folders, places).values())
+def drain_problems(
+    methods: Any,
+    former: Any,
+    system: str,
+    folders: Iterable[str] = (),
+    places: Iterable[str] = (),
+    missing: Mapping[str, Any] | None = None,
+    own_folder: str = "",
+) -> list[str]:
+    """What is wrong with the settings of a drain."""
+    return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], missing, str(own_folder))
 
 
-def _wrong(former: Any, folders: Iterable[str], places: Iterable[str]) -> dict[int, str]:
-    known: dict[str, former_module.Options | None] = {}
-    for folder in map(str, folders) if former else ():
-        for kind in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            home = os.path.join(folder, kind)
-            if any(os.path.isfile(os.path.join(home, name)) for name in ("undo.yml", os.path.join("windows", "undo.yml"))):
-                known.setdefault(kind, _options(os.path.join(home, "options.yml")))
-    return former_module.former_problems(former, known, [str(place) for place in places], os.path.isfile) if known else {}
+def drain_options(kind: str, folder: str) -> dict[str, Any]:
+    """The options of a method."""
+    return {key: dict(about) for key, about in (catalogue.options_of(str(kind), str(folder)) or {}).items()}
 
 
-def _options(path: str) -> former_module.Options | None:
-    """The options that a method describes, or None where it describes none."""
-    if not os.path.isfile(path):
-        return None
-    with open(path, encoding="utf-8") as stream:
-        given = yaml.safe_load(stream)
-    return {str(key): about for key, about in (given or {}).items() if isinstance(about, Mapping)}
+def drain_segments(given: Any, system: str) -> list[segments.Segment]:
+    """What is taken at once."""
+    return segments.segments(given, str(system))
 
 
 def drain_finding(before: Any, step: Any, host: str) -> Any:
@@ -66,11 +61,6 @@ def drain_targets(methods: Any, host: str, former: Any = ()) -> list[dict[str, A
     return copies.targets_of(methods, former, str(host))
 
 
-def drain_setting_problems(methods: Any, former: Any = ()) -> list[str]:
-    """What is wrong with names and former methods."""
-    return configured.problems(methods, former)
-
-
 class FilterModule:
     """Ansible's entry point."""
 
@@ -79,8 +69,9 @@ class FilterModule:
         return {
             "drain_copy": drain_copy,
             "drain_finding": drain_finding,
-            "drain_former_problems": drain_former_problems,
-            "drain_setting_problems": drain_setting_problems,
+            "drain_options": drain_options,
+            "drain_problems": drain_problems,
+            "drain_segments": drain_segments,
             "drain_steps": drain_steps,
             "drain_targets": drain_targets,
             "drain_undo_steps": drain_undo_steps,

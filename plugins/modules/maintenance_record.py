@@ -338,24 +338,12 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import tell_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record,
     record_arguments,
     record_required_if,
 )
-
-try:
-    import syslog
-except ImportError:  # not every system has one
-    syslog = None  # type: ignore[assignment]
-
-
-def tell_syslog(line: str) -> None:
-    """One line, as a notice. Without a log to write to, nothing happens."""
-    if syslog is not None:
-        syslog.openlog("maintenance.azure", syslog.LOG_PID, syslog.LOG_DAEMON)
-        syslog.syslog(syslog.LOG_NOTICE, line)
-        syslog.closelog()
 
 
 def host(boot_id: str | None) -> Host:

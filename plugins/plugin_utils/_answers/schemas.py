@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
@@ -125,12 +126,40 @@ LOOK: Mapping[str, Kind] = {
     "records_problems": many(line),
     "records_readable": flag,
 }
+ACT_RESULT = fields(
+    {
+        "act": text,
+        "event_id": text,
+        "failed": flag,
+        "changed": flag,
+        "msg": line,
+        "error_kind": line,
+        "state": text,
+        "error": maybe(line),
+        "record": maybe(RECORD),
+        "claims": many(text),
+        "approved": many(text),
+        "already_started": many(text),
+        "not_found": many(text),
+    },
+    ("act", "event_id", "failed"),
+)
 OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}, ("event_id", "outcome"))
 SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
 
+OBSERVATION, NO_OBSERVATION = fields(LOOK, tuple(LOOK)), fields({"failed": flag, "msg": line, "error_kind": line}, ("failed", "msg"))
+
+
+def observation(value: Any, where: str) -> Any:
+    """What was observed, or why nothing was."""
+    is_failure = isinstance(value, Mapping) and value.get("failed") is True
+    return NO_OBSERVATION(value, where) if is_failure else OBSERVATION(value, where)
+
+
 SCHEMAS: Mapping[str, Schema] = {
     "maintenance_info": Schema(LOOK, tuple(LOOK)),
+    "maintenance_act": Schema({"results": many(ACT_RESULT), "observation": maybe(observation)}, ("results", "observation")),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "claims": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),

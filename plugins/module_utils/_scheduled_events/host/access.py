@@ -14,6 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 if t.TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import Places
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
 
@@ -38,6 +39,8 @@ class HostAccess(t.NamedTuple):
     progress: t.Callable[[str], None] = lambda text: None
     # Where to look with endpoint: discover. None, together with no connect, for the places of this machine.
     places: t.Callable[[], Places] | None = None
+    # A VM's clock to what drain methods reach of that VM.
+    machine: t.Callable[[t.Callable[[], str]], Machine] | None = None
 
 
 class Failed(Exception):

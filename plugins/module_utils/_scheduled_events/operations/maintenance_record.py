@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, difference
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    Record,
     RecordsError,
     stem,
 )
@@ -41,8 +39,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     change_marks,
     upgrade_argument,
 )
-
-LONGEST_LINE = 900
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import tell_phase, write_under_lease
 
 
 def record_arguments() -> dict[str, dict[str, t.Any]]:
@@ -108,9 +105,10 @@ def change_records(
     if options["state"] == "absent":
         written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
     else:
-        written = _write(records, UnderLease(claims, options.get("claim"), event_id), options, check_mode)
-    if written.changed and not check_mode and _phase(written.before) != _phase(written.after):
-        tell(log_line(event_id, written.after))
+        lease = UnderLease(claims, options.get("claim"), event_id)
+        written = write_under_lease(records, lease, event_id, _step(options), options["expected_revision"], check_mode)
+    if not check_mode:
+        tell_phase(tell, event_id, written)
     return _result(written, event_id)
 
 
@@ -122,13 +120,6 @@ def record(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
         return change_records(way.files(options["records_path"]), way.host(None), options, way.check_mode, way.tell)
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
-
-
-def _write(records: RecordStore, claim: UnderLease, options: t.Mapping[str, t.Any], check_mode: bool) -> Written:
-    """Under a claim, the record is written between two looks at it: whoever removed it in between has not seen the record."""
-    written = records.write(options["event_id"], _step(options), options["expected_revision"], check_mode, lambda: claim.begin(check_mode))
-    claim.end(check_mode)
-    return written
 
 
 def _mirror(mirrors: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
@@ -151,10 +142,6 @@ def _step(options: t.Mapping[str, t.Any]) -> Step:
     )
 
 
-def _phase(record: Record | None) -> str | None:
-    return record["phase"] if record else None
-
-
 def _result(written: Written, event_id: str) -> dict[str, t.Any]:
     return {
         "changed": written.changed,
@@ -162,12 +149,3 @@ def _result(written: Written, event_id: str) -> dict[str, t.Any]:
         "conflict": False,
         "diff": difference(written.before, written.after, stem(event_id)),
     }
-
-
-def log_line(event_id: str, record: Record | None) -> str:
-    """One line whatever stands in the event: a line break in it must not look like a second entry."""
-    if record is None:
-        words = [event_id, "record removed"]
-    else:
-        words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
-    return printable("maintenance.azure: event " + " ".join(printable(word, LONGEST_LINE // 3) for word in words), LONGEST_LINE)

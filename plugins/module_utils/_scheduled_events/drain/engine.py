@@ -1,0 +1,212 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Drain a VM, one short look at a time: begin what has not begun, check, and stop at the first method that is not drained yet.
+
+What a method finds is in the record before it acts. A drain holds for one boot of the VM.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import (
+    APPROVED_OR_STARTED,
+    UNDER_WAY,
+    Entry,
+    Journal,
+    entry_of,
+    environment_of,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    DRAINING,
+    FAILED,
+    LOST,
+    Answer,
+    Method,
+    MethodError,
+    Task,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodStep
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
+
+FOUND, BEGUN = "found", "begun"
+
+
+class Outcome(t.NamedTuple):
+    """How far a drain or an undo is, and the record after it."""
+
+    state: str
+    """drained, draining, found or failed; undone, undoing or failed."""
+    error: str | None
+    record: Record | None
+
+
+class Identity(t.NamedTuple):
+    """Which VM, and which boot of it."""
+
+    vm_id: str | None
+    vm_name: str | None
+    boot_id: str | None
+
+
+class _StoppedAtFinding(Exception):
+    """What was found must be copied to another VM before the method acts."""
+
+
+class Drain:
+    """One look at one drain."""
+
+    def __init__(self, order: DrainOrder, journal: Journal, machine: Machine, identity: Identity) -> None:
+        self._order = order
+        self._journal = journal
+        self._machine = machine
+        self._identity = identity
+        self._record = journal.read()
+        phase = self._phase()
+        attempts = self._record["attempts"] if self._record else 0
+        self._attempt = attempts + (0 if phase in UNDER_WAY else 1)
+        self._late = order.late and phase not in APPROVED_OR_STARTED
+        self._environment = environment_of(order.event, order.deadline)
+
+    def run(self) -> Outcome:
+        """Take the methods in order. What fails is in the outcome and, where that can be written, in the record."""
+        if self._order.problem is not None:
+            return self._refuse(self._order.problem)
+        answer = Answer(DRAINED)
+        for number, step in enumerate(self._order.steps, 1):
+            answer = self._take(step, self._order.complete and number == len(self._order.steps))
+            if answer.state != DRAINED:
+                break
+        return Outcome(answer.state, answer.error, self._record)
+
+    def _refuse(self, problem: str) -> Outcome:
+        try:
+            self._write({"phase": "failed", "reason": problem, "attempts": self._attempt}, event=self._order.event)
+        except RecordsError:
+            pass  # what cannot be done is known already; a record that cannot be written adds nothing to it
+        return Outcome(FAILED, problem, self._record)
+
+    def _take(self, step: MethodStep, is_last: bool) -> Answer:
+        try:
+            answer = self._judge(self._work(step))
+        except _StoppedAtFinding:
+            return Answer(FOUND)
+        except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
+            answer = Answer(FAILED, f"{step.id}: {said(error)}")
+        try:
+            self._note(step, answer, is_last)
+        except RecordsError as error:
+            return Answer(FAILED, "; ".join(filter(None, (answer.error, str(error)))))
+        return answer
+
+    def _work(self, step: MethodStep) -> Answer:
+        if not step.act:
+            return Answer(FAILED, step.report)
+        method = method_of(step)
+        entry = self._entry(step)
+        if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
+            self._begin(method, step)
+        answer = method.check(self._machine, self._task(step))
+        if answer.state == LOST:
+            self._begin(method, step)
+            answer = method.check(self._machine, self._task(step))
+        return answer
+
+    def _begin(self, method: Method, step: MethodStep) -> None:
+        task = self._task(step)
+        found = method.find(self._machine, task)
+        changes = {"deadline": self._order.deadline, "rule": self._order.rule or None, "attempts": self._attempt, "verified_at": None}
+        entry = {
+            "id": step.id,
+            "method": step.kind,
+            "options": dict(task.options),
+            "before": found,
+            "state": FOUND,
+            "boot_id": self._identity.boot_id,
+            "error": None,
+            "outside": step.outside,
+        }
+        self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
+        if step.outside and self._order.stop_at_finding:
+            raise _StoppedAtFinding
+        method.begin(self._machine, self._task(step))
+
+    def _judge(self, answer: Answer) -> Answer:
+        if answer.state not in (DRAINING, LOST):
+            return answer
+        if self._late:
+            return Answer(FAILED, f"Not drained before the deadline {self._order.deadline}: {answer.error or 'no reason known'}")
+        # The next look begins it again.
+        return Answer(DRAINING, answer.error)
+
+    def _note(self, step: MethodStep, answer: Answer, is_last: bool) -> None:
+        """Record what is new."""
+        entry = self._entry(step)
+        other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry)
+        if answer.state == DRAINED and not (is_last or other):
+            return
+        if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
+            return
+        method = {"id": step.id, "state": BEGUN if answer.state == DRAINING else answer.state, "boot_id": self._identity.boot_id, "error": answer.error}
+        if step.act:
+            # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
+            method["method"] = step.kind
+        # Only the look in which the last method was found drained has checked them all.
+        stamp = ("verified_at",) if answer.state == DRAINED and is_last else ()
+        self._write(self._changes(answer, is_last), method=method, stamp=stamp)
+
+    def _changes(self, answer: Answer, is_last: bool) -> dict[str, t.Any]:
+        if answer.state == FAILED:
+            return {"phase": "failed", "reason": answer.error}
+        if answer.state == DRAINING:
+            return self._phase_change("draining")
+        return self._phase_change("drained") if is_last else {}
+
+    def _phase_change(self, phase: str) -> dict[str, t.Any]:
+        return {} if self._phase() in APPROVED_OR_STARTED else {"phase": phase, "reason": None}
+
+    def _task(self, step: MethodStep) -> Task:
+        entry = self._entry(step)
+        recorded = entry.options if step.by_record and not entry.untouched else {}
+        options = dict(defaults(step.kind), **(recorded or step.options))
+        return Task(options, {} if entry.before is None else entry.before, entry.state, entry.since, self._environment)
+
+    def _entry(self, step: MethodStep) -> Entry:
+        return entry_of(self._record, step.id)
+
+    def _other_boot(self, entry: Entry) -> bool:
+        return bool(self._identity.boot_id) and (entry.boot_id or "") != self._identity.boot_id
+
+    def _phase(self) -> str:
+        return self._record["phase"] if self._record else ""
+
+    def _write(
+        self,
+        changes: t.Mapping[str, t.Any],
+        method: t.Mapping[str, t.Any] | None = None,
+        event: t.Mapping[str, t.Any] | None = None,
+        stamp: t.Sequence[str] = (),
+    ) -> None:
+        identity = self._identity
+        self._record = self._journal.write(
+            Step(event or {}, changes, method or {}, stamp, boot_id=identity.boot_id, vm_id=identity.vm_id, vm_name=identity.vm_name)
+        )
+
+
+def method_of(step: MethodStep) -> Method:
+    """Return the method that a step names. Raise MethodError where it does not run on the VM."""
+    if step.kind not in METHODS:
+        raise MethodError(f"there is no method {step.kind!r} that runs on the VM; known are {', '.join(METHODS)}")
+    return METHODS[step.kind]
+
+
+def said(error: Exception) -> str:
+    """Return what an error says, with its kind where it says little by itself."""
+    return str(error) or type(error).__name__ if not isinstance(error, (KeyError, TypeError, ValueError)) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,79 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The record of one drain, as the engine reads and writes it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Values
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
+
+# Phases of a drain that cannot be taken back: one that is repeated then, after a reboot, leaves the phase as it is.
+APPROVED_OR_STARTED = ("approved", "started")
+# Phases in which a drain goes on, so that it is the same attempt.
+UNDER_WAY = ("draining", "drained", *APPROVED_OR_STARTED)
+BEFORE_ANYTHING = ("new", "undone")
+
+
+class Journal(t.Protocol):
+    """The record of one event on one VM. Both raise RecordsError; a write raises LeaseLost where the run's lease is gone."""
+
+    def read(self) -> Record | None:
+        """Return the record, or None."""
+
+    def write(self, step: Step) -> Record:
+        """Take a step and return the record after it."""
+
+
+class Entry(t.NamedTuple):
+    """One method in a record."""
+
+    state: str
+    before: Values | None
+    options: Values
+    boot_id: str | None
+    since: str | None
+    error: str | None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was changed yet: a method that failed before it found anything has not begun."""
+        return self.state in BEFORE_ANYTHING or self.before is None
+
+
+def entry_of(record: Record | None, identifier: str) -> Entry:
+    """Return the entry of a method; one with state new where there is none."""
+    for method in record["methods"] if record else ():
+        if method["id"] == identifier:
+            return Entry(
+                method.get("state") or "new",
+                method.get("before"),
+                method.get("options") or {},
+                method.get("boot_id"),
+                method.get("at"),
+                method.get("error"),
+            )
+    return Entry("new", None, {}, None, None, None)
+
+
+def environment_of(event: Values, deadline: str | None) -> dict[str, str]:
+    """Return the environment of an operator's commands. Texts, whatever they look like."""
+    return {
+        "MAINTENANCE_EVENT_ID": _text(event.get("event_id")),
+        "MAINTENANCE_EVENT_TYPE": _text(event.get("event_type")),
+        "MAINTENANCE_EVENT_STATUS": _text(event.get("event_status")),
+        "MAINTENANCE_EVENT_NOT_BEFORE": _text(event.get("not_before")),
+        "MAINTENANCE_EVENT_DESCRIPTION": _text(event.get("description")),
+        "MAINTENANCE_EVENT_RESOURCES": ",".join(map(_text, event.get("resources") or ())),
+        "MAINTENANCE_EVENT_DEADLINE": _text(deadline),
+    }
+
+
+def _text(value: t.Any) -> str:
+    # No environment can hold a zero byte.
+    return "" if value is None else str(value).replace("\0", "")

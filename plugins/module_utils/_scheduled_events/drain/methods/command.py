@@ -1,0 +1,68 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method command: the operator's own programs on the VM."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    DRAINING,
+    LOST,
+    UNDOING,
+    UNDONE,
+    Answer,
+    Method,
+    MethodError,
+    Option,
+    Task,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import CommandResult
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+
+# EX_TEMPFAIL of sysexits.h: not yet.
+NOT_YET = 75
+LONGEST_REASON = 200
+LONGEST_ERROR = 400
+
+
+class CommandMethod(Method):
+    """Run what is configured; its exit code says how far it is."""
+
+    name = "command"
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "begin": Option(
+            "command", "the command line that begins the drain, as text or as a list of words. It may be run again and must stand that.", required=True
+        ),
+        "check": Option("command", "the command line that says how far the drain is: exit code 0 drained, 75 still draining, any other failed.", required=True),
+        "undo": Option("command", "the command line that puts the VM back: exit code 0 undone, 75 still at it, any other failed.", required=True),
+        "timeout": Option("whole", "seconds after which a command is ended and has failed, a whole number.", default=10),
+    }
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        _run(machine, task, "begin", (0,))
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        result = _run(machine, task, "check", (0, NOT_YET))
+        if result.code == 0:
+            return Answer(DRAINED)
+        lines = result.output.strip().splitlines()
+        reason = lines[-1][:LONGEST_REASON] if lines else f"check ended with exit code {NOT_YET}"
+        return Answer(LOST if task.state == DRAINED else DRAINING, reason)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        result = _run(machine, task, "undo", (0, NOT_YET))
+        return Answer(UNDONE) if result.code == 0 else Answer(UNDOING, f"undo ended with exit code {NOT_YET}")
+
+
+def _run(machine: Machine, task: Task, stage: str, expected: t.Sequence[int]) -> CommandResult:
+    seconds = int(task.options.get("timeout") or 0) or 10
+    result = machine.commands.run(task.options[stage], task.environment, seconds)
+    if result.code not in expected:
+        why = result.errors.strip()[-LONGEST_ERROR:]
+        raise MethodError(f"{stage} ended with exit code {result.code}{': ' + why if why else ''}")
+    return result

@@ -1,0 +1,74 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a drain method is: its options, and begin, check and undo, none of which waits."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+
+Values = t.Mapping[str, t.Any]
+# States in which a method's answer may be.
+DRAINED, DRAINING, LOST, FAILED, UNDONE, UNDOING = "drained", "draining", "lost", "failed", "undone", "undoing"
+
+
+class Option(t.NamedTuple):
+    """One option of a method, as drain_methods has it."""
+
+    kind: str
+    """text, texts, whole, wholes, truth, mode, command, mapping or task_file; see plugin_utils/_drain/validation.py."""
+    description: str
+    required: bool = False
+    default: t.Any = None
+    choices: t.Sequence[str] = ()
+
+
+class Task(t.NamedTuple):
+    """One method of one drain: what it works with."""
+
+    options: Values
+    finding: Values
+    """What it found before it acted, as the record has it."""
+    state: str
+    """Of the method in the record: new, found, begun, drained, failed, undoing or undone."""
+    since: str | None
+    """Since when it is in that state, by the VM's clock."""
+    environment: t.Mapping[str, str]
+    """The event, for commands."""
+
+
+class Answer(t.NamedTuple):
+    """How far a method is. lost: it is not drained any more, and nothing is under way, so that it has to begin again."""
+
+    state: str
+    error: str | None = None
+
+
+class MethodError(Exception):
+    """A method cannot do what it should; the message says why."""
+
+
+class Method:
+    """One way to take a VM out of service. Each function does one short thing and returns; OSError and MethodError mean that it failed."""
+
+    name = ""
+    options: t.ClassVar[t.Mapping[str, Option]] = {}
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        """Return what undo() will need to know. It is in the record before begin() acts."""
+        return {}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        """Start to take the VM out of service. It may be called again after a crash."""
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        """Return drained, draining or lost."""
+        raise NotImplementedError
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        """Put back what was changed, or go on with it. Return undone, undoing or failed."""
+        raise NotImplementedError

@@ -1,0 +1,29 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method none: an operator says that nothing has to be done before a maintenance."""
+
+from __future__ import annotations
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    UNDONE,
+    Answer,
+    Method,
+    Task,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+
+
+class NoMethod(Method):
+    """Change nothing."""
+
+    name = "none"
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        return Answer(DRAINED)
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        return Answer(UNDONE)

@@ -1,0 +1,94 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method service: stop services, and start again exactly those that ran."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    DRAINING,
+    FAILED,
+    LOST,
+    UNDOING,
+    UNDONE,
+    Answer,
+    Method,
+    MethodError,
+    Option,
+    Task,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+
+# One that restarts all the time counts as running.
+RAN = ("active", "activating", "reloading", "refreshing")
+RUNS = ("active", "reloading", "refreshing")
+STOPPED = ("inactive", "failed")
+
+
+class ServiceMethod(Method):
+    """Stop services without waiting. Whether they start at boot is not touched."""
+
+    name = "service"
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        found = _states(machine, task.options["names"])
+        unknown = [one.name for one in found if not one.known]
+        if unknown:
+            raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
+        return {one.name: one.state for one in found}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        try:
+            machine.services.stop(task.options["names"])
+        except ServiceError as error:
+            raise MethodError(str(error))
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        running = [one for one in _states(machine, task.options["names"]) if one.state not in STOPPED]
+        if not running:
+            return Answer(DRAINED)
+        # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
+        started = any(one.state != "deactivating" and not one.has_job for one in running)
+        return Answer(LOST if started else DRAINING, f"still running: {', '.join(one.name for one in running)}")
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        names = [name for name in task.options["names"] if task.finding.get(name) in RAN]
+        if not names:
+            return Answer(UNDONE)
+        present = _states(machine, names)
+        # One that failed to start is not started again in the same attempt.
+        startable = ("inactive",) if task.state == UNDOING else ("inactive", "failed", "deactivating")
+        down = [one.name for one in present if not one.has_job and one.state in startable]
+        if down:
+            try:
+                machine.services.start(down)
+            except ServiceError as error:
+                raise MethodError(str(error))
+            present = _states(machine, names)
+        return _undone(present)
+
+
+def _undone(present: t.Sequence[ServiceState]) -> Answer:
+    down = [one for one in present if one.state not in RUNS]
+    broken = [one.name for one in down if one.state == "failed" and not one.has_job]
+    if not down:
+        return Answer(UNDONE)
+    if broken:
+        return Answer(FAILED, f"cannot be started, see journalctl -u UNIT: {', '.join(broken)}")
+    return Answer(UNDOING, f"not yet running: {', '.join(one.name for one in down)}")
+
+
+def _states(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
+    try:
+        return machine.services.states(names)
+    except ServiceError as error:
+        raise MethodError(str(error))

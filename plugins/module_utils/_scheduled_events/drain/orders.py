@@ -1,0 +1,121 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the controller orders of a drain or an undo, read from plain data: the methods in order, and how each is told."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+class OrderError(ValueError):
+    """An order that cannot be read; the message says what is wrong with it."""
+
+
+class MethodStep(t.NamedTuple):
+    """One method of the controller's list. See plugin_utils/_drain/steps.py, which makes it."""
+
+    id: str
+    kind: str
+    by_record: bool
+    """Whether its options are those of the record once it has begun: a method that changes nothing but its own VM."""
+    options: t.Mapping[str, t.Any]
+    """Its options as configured, with the defaults of the method."""
+    outside: bool
+    act: bool
+    """Whether there is anything to run."""
+    ends: bool
+    """Whether the method is undone when this step is."""
+    report: str | None
+    """What cannot be done here, and how an operator does it."""
+
+
+class DrainOrder(t.NamedTuple):
+    """One drain: begin what has not begun, check what has."""
+
+    event: t.Mapping[str, t.Any]
+    steps: t.Sequence[MethodStep]
+    deadline: str | None
+    late: bool
+    """Whether the deadline has passed, by the controller's clock, when the order was given."""
+    rule: t.Mapping[str, t.Any]
+    verify: bool
+    """Whether an operator or an approval wants each method to be checked again."""
+    problem: str | None
+    """What is wrong with the settings: nothing is done, and the record says why."""
+    complete: bool
+    """Whether the last of these steps is the last of the drain."""
+    stop_at_finding: bool
+    """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM first."""
+
+
+class UndoOrder(t.NamedTuple):
+    """One undo: the methods in the order of undoing."""
+
+    event: t.Mapping[str, t.Any]
+    steps: t.Sequence[MethodStep]
+    keep_phase: bool
+    """Whether the record keeps its phase and reason: those of a failed drain stay to be read."""
+    complete: bool
+    reports: t.Sequence[str]
+    """What the whole undo has to report; with any, it does not end by itself."""
+
+
+def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
+    """Parse the order of a drain. Raise OrderError."""
+    return DrainOrder(
+        event=_mapping(given, "event"),
+        steps=_steps(given),
+        deadline=_text(given, "deadline"),
+        late=given.get("late") is True,
+        rule=_mapping(given, "rule"),
+        verify=given.get("verify") is True,
+        problem=_text(given, "problem"),
+        complete=given.get("complete") is not False,
+        stop_at_finding=given.get("stop_at_finding") is True,
+    )
+
+
+def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
+    """Parse the order of an undo. Raise OrderError."""
+    return UndoOrder(
+        event=_mapping(given, "event"),
+        steps=_steps(given),
+        keep_phase=given.get("keep_phase") is True,
+        complete=given.get("complete") is not False,
+        reports=[str(report) for report in given.get("reports") or ()],
+    )
+
+
+def _steps(given: t.Mapping[str, t.Any]) -> list[MethodStep]:
+    steps = given.get("steps")
+    if not isinstance(steps, (list, tuple)):
+        raise OrderError("steps must be a list of methods")
+    return [_step(step) for step in steps]
+
+
+def _step(given: t.Any) -> MethodStep:
+    if not isinstance(given, t.Mapping) or not isinstance(given.get("id"), str) or not isinstance(given.get("kind"), str):
+        raise OrderError("each of steps must be a method with id and kind")
+    return MethodStep(
+        id=given["id"],
+        kind=given["kind"],
+        by_record=given.get("where") == "own",
+        options=_mapping(given, "given"),
+        outside=given.get("outside") is True,
+        act=given.get("act") is not False,
+        ends=given.get("ends") is not False,
+        report=_text(given, "report"),
+    )
+
+
+def _mapping(given: t.Mapping[str, t.Any], key: str) -> dict[str, t.Any]:
+    value = given.get(key)
+    return dict(value) if isinstance(value, t.Mapping) else {}
+
+
+def _text(given: t.Mapping[str, t.Any], key: str) -> str | None:
+    value = given.get(key)
+    return None if value in (None, "") else str(value)

@@ -1,0 +1,23 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The drain methods that run on the VM itself. A new one is a file in methods/, an import here, and its page in the documentation."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.command import CommandMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.none import NoMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.probe_file import ProbeFileMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import ServiceMethod
+
+METHODS: t.Mapping[str, Method] = {method.name: method for method in (ServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod())}
+
+
+def defaults(name: str) -> dict[str, t.Any]:
+    """Return the options of a method that have a default, with it."""
+    return {key: option.default for key, option in METHODS[name].options.items() if option.default is not None}

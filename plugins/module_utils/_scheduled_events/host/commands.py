@@ -1,0 +1,92 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Run the commands that an operator has configured, with a time limit that holds on the VM."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import typing as t
+
+# What GNU timeout ends with, too: operators know it.
+TIMED_OUT = 124
+# What a shell says of a program that is not there, or that may not be run.
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+GRACE_SECONDS = 2.0
+LONGEST_OUTPUT = 65536
+
+CommandLine = t.Union[str, t.Sequence[str]]
+
+
+class CommandResult(t.NamedTuple):
+    """How a command ended."""
+
+    code: int
+    output: str
+    errors: str
+
+
+class Commands(t.Protocol):
+    """The commands of one VM."""
+
+    def run(self, line: CommandLine, environment: t.Mapping[str, str], seconds: float) -> CommandResult:
+        """Run a command line, a text or a list of words, without a shell; end it after that many seconds with code 124."""
+
+
+class LocalCommands:
+    """Commands on this machine."""
+
+    def run(self, line: CommandLine, environment: t.Mapping[str, str], seconds: float) -> CommandResult:
+        try:
+            words = shlex.split(line) if isinstance(line, str) else [str(word) for word in line]
+        except ValueError as error:
+            return CommandResult(NOT_FOUND, "", f"the command line cannot be split into words: {error}")
+        if not words:
+            return CommandResult(NOT_FOUND, "", "the command line is empty")
+        # Files, not pipes: a child that the command leaves behind may keep a pipe open for ever.
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            try:
+                process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    env={**os.environ, **environment},
+                    start_new_session=True,
+                )
+            except FileNotFoundError as error:
+                return CommandResult(NOT_FOUND, "", f"{words[0]}: {error.strerror}")
+            except (OSError, ValueError) as error:
+                return CommandResult(NOT_EXECUTABLE, "", f"{words[0]}: {error}")
+            code = _wait(process, seconds)
+            return CommandResult(code, _end_of(output), _end_of(errors))
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Wait for the end of a command; past its time, end it with all that it has started."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+    return TIMED_OUT
+
+
+def _end_of(stream: t.IO[bytes]) -> str:
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - LONGEST_OUTPUT, 0))
+    return stream.read().decode("utf-8", "replace")

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The file by which a load balancer's probe tells whether a VM is in service: found, removed, created, and put back byte for byte."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import stat
+import typing as t
+
+LARGEST = 65536
+
+# kind (file, link or absent), mode (octal), owner and group (numbers), content in base64 (of a link, its target). All texts.
+FlagState = t.Dict[str, str]
+
+
+class FlagFileError(Exception):
+    """The file cannot be used as a flag; the message says why."""
+
+
+class FlagFiles(t.Protocol):
+    """The flag files of one VM. OSError goes through."""
+
+    def describe(self, path: str) -> FlagState:
+        """Return what is there, so that restore() can put it back. Raise FlagFileError for what is no flag."""
+
+    def exists(self, path: str) -> bool:
+        """Whether anything is there, a link to nowhere included."""
+
+    def remove(self, path: str) -> None:
+        """Remove it; it may be gone already."""
+
+    def create(self, path: str, mode: str) -> None:
+        """Create an empty file with this octal mode, unless something is there."""
+
+    def restore(self, path: str, found: FlagState) -> None:
+        """Put back what describe() has found, in one step: no probe ever reads half of it."""
+
+
+class LocalFlagFiles:
+    """Flag files on this machine."""
+
+    def describe(self, path: str) -> FlagState:
+        try:
+            about = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return {"kind": "absent", "mode": "0", "owner": "0", "group": "0", "content": ""}
+        if stat.S_ISLNK(about.st_mode):
+            target = os.readlink(os.fsencode(path))
+            return {"kind": "link", "mode": "0", "owner": "0", "group": "0", "content": base64.b64encode(target).decode("ascii")}
+        if not stat.S_ISREG(about.st_mode):
+            raise FlagFileError(f"{path} is no file")
+        with open(path, "rb") as stream:
+            content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise FlagFileError(f"{path} holds more than {LARGEST} bytes, too much for a flag")
+        return {
+            "kind": "file",
+            "mode": format(stat.S_IMODE(about.st_mode), "o"),
+            "owner": str(about.st_uid),
+            "group": str(about.st_gid),
+            "content": base64.b64encode(content).decode("ascii"),
+        }
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(path)
+
+    def remove(self, path: str) -> None:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+
+    def create(self, path: str, mode: str) -> None:
+        if not self.exists(path):
+            self._write(path, b"", int(mode, 8), None)
+
+    def restore(self, path: str, found: FlagState) -> None:
+        try:
+            content = base64.b64decode(found["content"], validate=True)
+            if found["kind"] == "link":
+                self._link(path, content)
+            else:
+                self._write(path, content, int(found["mode"], 8), (int(found["owner"]), int(found["group"])))
+        except (KeyError, binascii.Error, ValueError) as error:
+            raise FlagFileError(f"what the record says of {path} cannot be put back: {error!r}")
+
+    @staticmethod
+    def _link(path: str, target: bytes) -> None:
+        beside = f"{path}.maintenance.{os.getpid()}"
+        _unlink(beside)
+        os.symlink(target, os.fsencode(beside))
+        os.replace(beside, path)
+
+    @staticmethod
+    def _write(path: str, content: bytes, mode: int, owner: tuple[int, int] | None) -> None:
+        beside = f"{path}.maintenance.{os.getpid()}"
+        _unlink(beside)
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "wb") as stream:
+                if owner is not None:
+                    os.fchown(descriptor, *owner)
+                os.fchmod(descriptor, mode)
+                stream.write(content)
+            os.replace(beside, path)
+        except OSError:
+            _unlink(beside)
+            raise
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What drain methods reach of their VM: its clock, commands, services, flag files and connections."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import Commands, LocalCommands
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import Connections, LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import FlagFiles, LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import Services, SystemdServices
+
+
+class Machine(t.NamedTuple):
+    """One VM."""
+
+    now: t.Callable[[], str]
+    """The VM's clock, as records have times."""
+    commands: Commands
+    services: Services
+    flag_files: FlagFiles
+    connections: Connections
+
+
+def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:
+    """Return this machine. run_command runs words with messages in English."""
+    return Machine(now, LocalCommands(), SystemdServices(run_command), LocalFlagFiles(), LocalConnections())

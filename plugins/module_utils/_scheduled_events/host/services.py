@@ -1,0 +1,77 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The services of a VM: which run, and how they are stopped and started without waiting for it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
+
+
+class ServiceError(Exception):
+    """The service manager cannot be asked, or refuses; the message says what it said."""
+
+
+class ServiceState(t.NamedTuple):
+    """One service, in the words of systemd (page systemctl(1), properties LoadState, ActiveState and Job)."""
+
+    name: str
+    known: bool
+    """Whether the VM has such a service."""
+    state: str
+    """active, activating, deactivating, inactive, failed, reloading or refreshing."""
+    has_job: bool
+    """Whether the service manager is about to start or stop it."""
+
+
+class Services(t.Protocol):
+    """The services of one VM. Raise ServiceError where they cannot be asked."""
+
+    def states(self, names: t.Sequence[str]) -> list[ServiceState]:
+        """Return the state of each, in the order given."""
+
+    def stop(self, names: t.Sequence[str]) -> None:
+        """Ask for a stop, without waiting."""
+
+    def start(self, names: t.Sequence[str]) -> None:
+        """Ask for a start, without waiting."""
+
+
+class SystemdServices:
+    """The units of systemd on this machine."""
+
+    def __init__(self, run_command: RunCommand) -> None:
+        self._run_command = run_command
+
+    def states(self, names: t.Sequence[str]) -> list[ServiceState]:
+        output = self._systemctl("show", "--property=Id,LoadState,ActiveState,Job", "--", *names)
+        blocks = output.split("\n\n")
+        # One answer for each name, or nothing is known: a pattern in names would give several.
+        if len(blocks) != len(names):
+            raise ServiceError(f"systemctl show answered for {len(blocks)} units and was asked for {len(names)}: {', '.join(names)}")
+        return [_state(name, block) for name, block in zip(names, blocks)]
+
+    def stop(self, names: t.Sequence[str]) -> None:
+        self._systemctl("stop", "--no-block", "--", *names)
+
+    def start(self, names: t.Sequence[str]) -> None:
+        self._systemctl("start", "--no-block", "--", *names)
+
+    def _systemctl(self, *words: str) -> str:
+        try:
+            code, output, errors = self._run_command(["systemctl", *words])
+        except OSError as error:
+            raise ServiceError(f"systemctl cannot be run: {error}")
+        if code != 0:
+            raise ServiceError(f"systemctl {words[0]} ended with exit code {code}: {(errors.strip() or output.strip())[-400:] or 'nothing was said'}")
+        return output
+
+
+def _state(name: str, block: str) -> ServiceState:
+    given = dict(line.partition("=")[::2] for line in block.splitlines())
+    job = given.get("Job", "")
+    return ServiceState(name, given.get("LoadState") != "not-found", given.get("ActiveState", ""), bool(job) and job != "0")

@@ -1,0 +1,67 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""One event's record, written under the lease of a run."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import is_foreign
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore, Written
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
+
+LONGEST_LINE = 900
+
+
+class LeasedRecord:
+    """Read and write the record of one event; tell the VM's log each new phase."""
+
+    def __init__(self, records: RecordStore, lease: UnderLease, event_id: str, vm_id: str | None, tell: t.Callable[[str], None]) -> None:
+        self._records = records
+        self._lease = lease
+        self._event_id = event_id
+        self._vm_id = vm_id
+        self._tell = tell
+
+    def read(self) -> Record | None:
+        """Return the record, or None where there is none of this VM. Raise RecordsError where it cannot be read."""
+        record = self._records.read(self._event_id)
+        return None if record is None or is_foreign(record, self._vm_id) else record
+
+    def write(self, step: Step) -> Record:
+        """Take a step and return the record after it. Raise RecordsError, LeaseLost where the run's lease is gone."""
+        written = write_under_lease(self._records, self._lease, self._event_id, step, None, False)
+        tell_phase(self._tell, self._event_id, written)
+        return t.cast(Record, written.after)
+
+
+def write_under_lease(records: RecordStore, lease: UnderLease, event_id: str, step: Step, expected_revision: int | None, check_mode: bool) -> Written:
+    """Write between two looks at the lease: a run that removed it in between has not seen the record."""
+    written = records.write(event_id, step, expected_revision, check_mode, lambda: lease.begin(check_mode))
+    lease.end(check_mode)
+    return written
+
+
+def tell_phase(tell: t.Callable[[str], None], event_id: str, written: Written) -> None:
+    """Write one line to the VM's log for each new phase."""
+    if written.changed and _phase(written.before) != _phase(written.after):
+        tell(log_line(event_id, written.after))
+
+
+def log_line(event_id: str, record: Record | None) -> str:
+    """One line whatever stands in the event: a line break in it must not look like a second entry."""
+    if record is None:
+        words = [event_id, "record removed"]
+    else:
+        words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
+    return printable("maintenance.azure: event " + " ".join(printable(word, LONGEST_LINE // 3) for word in words), LONGEST_LINE)
+
+
+def _phase(record: Record | None) -> str | None:
+    return record["phase"] if record else None

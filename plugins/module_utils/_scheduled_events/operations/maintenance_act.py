@@ -1,0 +1,154 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Take all actions of one VM in an iteration, in order, each under its lease, and return what is observed then. It decides nothing."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain, Identity, Outcome
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order, undo_order
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import boot_id_of
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import LeasedRecord
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look, look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
+
+Action = t.Mapping[str, t.Any]
+
+# What maintenance_record does, by action.
+RECORD_STATES = {"claim": "claimed", "release": "released", "note": "present", "forget": "pruned"}
+RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "claim", "expired")
+# An approval must not outlast a pass: it is decided anew in the next iteration.
+APPROVAL_PATIENCE = {"request_timeout": 30.0, "retries": 2}
+ACTS = (*RECORD_STATES, "approve", "undo", "recover", "drain")
+
+
+def act_arguments() -> dict[str, dict[str, t.Any]]:
+    """Return the argument spec of maintenance_act."""
+    arguments = look_arguments()
+    arguments.update(
+        actions={"type": "list", "elements": "dict", "required": True},
+        identity={"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
+        observe={"type": "bool", "default": True},
+    )
+    return arguments
+
+
+class _Acting:
+    """The actions of one call. One that fails says so in its result, and the next ones are taken all the same."""
+
+    def __init__(self, options: t.Mapping[str, t.Any], access: HostAccess) -> None:
+        if access.files is None or access.host is None:
+            raise AssertionError("actions need files and a host")
+        self._options = options
+        self._access = access
+        self._files: Files = access.files(options["records_path"])
+        self._host: Host = access.host(options["boot_id"])
+        # On a Windows VM there is none so far, and the one method that the engine has there reaches for nothing.
+        self._machine = t.cast(Machine, access.machine(self._host.now) if access.machine else None)
+        about = options.get("identity") or {}
+        self._identity = Identity(about.get("vm_id") or None, about.get("vm_name") or None, boot_id_of(self._files, self._host))
+
+    def take(self, action: Action) -> Result:
+        act = action.get("act")
+        result: Result = {"act": str(act), "event_id": str(action.get("event_id") or ""), "failed": False, "changed": False}
+        try:
+            result.update(self._take(str(act), action))
+        except (RecordsError, ScheduledEventsError) as error:
+            result.update(failed=True, msg=str(error), error_kind=error.kind)
+        except (OrderError, OSError) as error:
+            result.update(failed=True, msg=str(error), error_kind="bad_option" if isinstance(error, OrderError) else "records")
+        return result
+
+    def observe(self) -> Result:
+        """Return the observation, or why there is none."""
+        try:
+            client = open_client(self._options, self._access)
+            try:
+                return look(client, self._files, self._host, self._options, self._access.check_mode)
+            finally:
+                client.close()
+        except ScheduledEventsError as error:
+            return {"failed": True, "msg": error.message, "error_kind": error.kind}
+
+    def _take(self, act: str, action: Action) -> Result:
+        if act in RECORD_STATES:
+            return self._change_records(act, action)
+        if act == "approve":
+            return self._approve(action)
+        if act in ("undo", "recover"):
+            if self._access.check_mode:
+                return {"state": "undoing", "changed": True}
+            return _of(Undo(undo_order(action), self._journal(action), self._machine).run())
+        if act == "drain":
+            if self._access.check_mode:
+                return {"state": "draining", "changed": True}
+            return _of(Drain(drain_order(action), self._journal(action), self._machine, self._identity).run())
+        raise OrderError(f"act is {act!r}; known are {', '.join(ACTS)}")
+
+    def _change_records(self, act: str, action: Action) -> Result:
+        options = {name: about.get("default") for name, about in record_arguments().items()}
+        options.update({key: action[key] for key in RECORD_OPTIONS if action.get(key) is not None})
+        options.update(state=RECORD_STATES[act], vm_id=self._identity.vm_id, vm_name=self._identity.vm_name)
+        # A note that is bound to a revision is no check of a boot.
+        options["boot_id"] = None if options["expected_revision"] is not None else self._identity.boot_id
+        found = change_records(self._files, self._host, options, self._access.check_mode, self._access.tell)
+        return {key: found[key] for key in ("changed", "claims") if key in found}
+
+    def _approve(self, action: Action) -> Result:
+        """Record the intention on this VM, approve, and record that."""
+        event_ids = [str(event_id) for event_id in action.get("event_ids") or ()]
+        for event_id in event_ids:
+            self._note(event_id, action, Step(stamp=("approving_at",)))
+        client = open_client(dict(self._options, **APPROVAL_PATIENCE), self._access)
+        try:
+            names = action.get("approve_for") or None
+            answer = approve(client, event_ids, approve_for=names, vm_name=self._options.get("vm_name"), check_mode=self._access.check_mode)
+        finally:
+            client.close()
+        found = {key: answer[key] for key in ("approved", "already_started", "not_found")}
+        said = {str(event_id).strip().lower() for event_id in found["approved"]}
+        for event_id in event_ids:
+            if event_id.strip().lower() in said:
+                # Whoever has the lease by now: it is approved, and that has to be known.
+                self._note(event_id, {}, Step(changes={"phase": "approved"}, stamp=("approved_at",)))
+        return dict(found, state="approved", changed=answer["changed"])
+
+    def _note(self, event_id: str, action: Action, step: Step) -> None:
+        if not self._access.check_mode:
+            self._journal(dict(action, event_id=event_id)).write(step)
+
+    def _journal(self, action: Action) -> LeasedRecord:
+        lease = UnderLease(LeaseStore(self._files, self._host), action.get("claim"), str(action.get("event_id")))
+        return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.tell)
+
+
+def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+    """Do what maintenance_act does: every action, then one observation."""
+    try:
+        acting = _Acting(options, access)
+        results = [acting.take(action) for action in options["actions"]]
+        observation = acting.observe() if options["observe"] else None
+    except RecordsError as error:
+        raise Failed(error.message, error_kind=error.kind)
+    return {"changed": any(result["changed"] for result in results), "results": results, "observation": observation}
+
+
+def _of(outcome: Outcome) -> Result:
+    return {"state": outcome.state, "error": outcome.error, "record": outcome.record, "changed": True}

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Which drain methods there are, and their options: those of the engine from their classes, those that are tasks from their folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Option
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+
+Options = Mapping[str, Mapping[str, Any]]
+# Those of the collection, in the order in which messages name them.
+BUILT_IN = {
+    "linux": ("service", "probe_file", "haproxy", "command", "tasks", "none"),
+    "windows": ("service", "probe_file", "haproxy", "command", "tasks", "none", "iis", "wsfc"),
+}
+FILES = ("check.yml", "undo.yml")
+
+
+def built_in(system: str) -> tuple[str, ...]:
+    """Return the methods of the collection on linux or windows."""
+    return BUILT_IN.get(system, BUILT_IN["linux"])
+
+
+def runs_on_vm(kind: str, system: str) -> bool:
+    """Return whether the engine runs this method. On Windows all that act are tasks so far."""
+    return kind in METHODS and (system != "windows" or kind == "none")
+
+
+def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:
+    """Return the options of each method of the engine and of each folder below these; None where a folder describes none."""
+    known: dict[str, Options | None] = {kind: _of_engine(kind) for kind in METHODS}
+    for folder in map(str, folders):
+        for kind in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            if is_method(os.path.join(folder, kind), "windows"):
+                known.setdefault(kind, _of_file(os.path.join(folder, kind, "options.yml")))
+    return known
+
+
+def is_method(folder: str, system: str) -> bool:
+    """Return whether a folder has the tasks of a method for this system."""
+    places = (folder, os.path.join(folder, "windows")) if system == "windows" else (folder,)
+    return any(os.path.isfile(os.path.join(place, name)) for place in places for name in FILES)
+
+
+def options_of(kind: str, folder: str) -> Options | None:
+    """Return the options of one method: of the engine's by its name, otherwise what its folder describes; None where it describes none."""
+    return _of_engine(kind) if kind in METHODS else _of_file(os.path.join(folder, "options.yml"))
+
+
+def _of_engine(kind: str) -> Options:
+    return {name: _described(option) for name, option in METHODS[kind].options.items()}
+
+
+def _described(option: Option) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": option.kind, "required": option.required, "description": option.description}
+    if option.default is not None:
+        found["default"] = option.default
+    if option.choices:
+        found["choices"] = list(option.choices)
+    return found
+
+
+def _of_file(path: str) -> Options | None:
+    if not os.path.isfile(path):
+        return None
+    with open(path, encoding="utf-8") as stream:
+        given = yaml.safe_load(stream)
+    return {str(key): about for key, about in (given or {}).items() if isinstance(about, Mapping)}

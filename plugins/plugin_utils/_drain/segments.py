@@ -1,0 +1,46 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Cut the methods of a drain or an undo into what one run of maintenance_act takes, and what role drain takes as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Step
+
+
+class Segment(TypedDict):
+    """Methods that follow one another."""
+
+    on_vm: bool
+    """Whether maintenance_act takes them, all at once; otherwise it is one method, and role drain includes its tasks."""
+    first: int
+    """The position of the first of them."""
+    steps: list[Step]
+    last: bool
+    """Whether no method follows."""
+
+
+def segments(steps: Sequence[Step], system: str) -> list[Segment]:
+    """Return the segments in order. A method that changes something outside the VM stands alone: its finding is copied before it acts."""
+    found: list[Segment] = []
+    for number, step in enumerate(steps):
+        on_vm = is_on_vm(step, system)
+        present = found[-1] if found else None
+        if present is not None and on_vm and present["on_vm"] and not step["outside"] and not present["steps"][-1]["outside"]:
+            present["steps"].append(step)
+        else:
+            found.append({"on_vm": on_vm, "first": number, "steps": [step], "last": False})
+    if found:
+        found[-1]["last"] = True
+    return found
+
+
+def is_on_vm(step: Step, system: str) -> bool:
+    """Return whether the engine takes a method. What is only reported it records, too."""
+    return runs_on_vm(step["kind"], system) or not step["act"]
