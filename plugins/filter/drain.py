@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
 def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) -> list[steps.Step]:
@@ -61,6 +62,13 @@ def drain_targets(methods: Any, host: str, former: Any = ()) -> list[dict[str, A
     return copies.targets_of(methods, former, str(host))
 
 
+def vm_actions(actions: Any, records: Any, methods: Any, former: Any, host: str, system: str, now: str) -> vm_actions_module.Taken:
+    """The actions of one VM, those that it takes at once and the others."""
+    return vm_actions_module.split(
+        actions, {"host": str(host), "system": str(system), "records": records or [], "methods": methods, "former": former, "now": str(now)}
+    )
+
+
 class FilterModule:
     """Ansible's entry point."""
 
@@ -75,4 +83,5 @@ class FilterModule:
             "drain_steps": drain_steps,
             "drain_targets": drain_targets,
             "drain_undo_steps": drain_undo_steps,
+            "vm_actions": vm_actions,
         }

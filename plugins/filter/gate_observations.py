@@ -36,10 +36,10 @@ def _of(name: str, hostvars: Mapping[str, Variables], here: set[str], looks: Map
         "methods": [str(one.get("method", "?")) for one in plain_values.items(variables.get("drain_methods")) if isinstance(one, Mapping)],
         "targets": targets_of(variables.get("drain_methods"), variables.get("drain_methods_former"), name),
     }
-    notes = variables.get("__respond_notes") if name in here else None
+    acted = variables.get("__respond_acted") if name in here else None
     facts = variables.get("ansible_facts")
     known = {key: variables.get(key) for key in ("respond_vm_id", "vmid", "id")}
-    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_notes": notes, "ansible_facts": facts, **known}, earlier.get(name, {}))
+    return _observation(name, {"__respond_host": about, "observe_look": look, "__respond_acted": acted, "ansible_facts": facts, **known}, earlier.get(name, {}))
 
 
 def _looks_at_others(batch: Iterable[Variables], turn: int) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
+# What maintenance_act returns beside an observation.
+ACT_KEYS = ("asked", "results")
 NO_LOOK = "it was not looked at"
 
 
@@ -22,6 +24,8 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
     if refused:
         # Neither its settings nor what was seen with them count; what it is in capacity groups says the inventory.
         return _refused(host, refused, before)
+    acted = variables.get("__respond_acted")
+    approved, could_not_approve = _approvals(acted, before)
     found: dict[str, t.Any] = {
         "host": host,
         "state": "failed",
@@ -33,9 +37,9 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
         "targets": list(about.get("targets") or []),
         "expected_identity": expected_identity.of_variables(variables),
         "listed_before": _listed(before),
-        "could_not_approve": _not_approved(variables.get("approve_result")),
-        "approved": _approved(variables.get("approve_result")),
-        "acknowledged": _acknowledged(variables.get("__respond_notes"), before),
+        "could_not_approve": could_not_approve,
+        "approved": approved,
+        "acknowledged": _acknowledged(acted, before),
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
         "last_look": before.get("look") or before.get("last_look"),
@@ -49,7 +53,7 @@ def _observation(host: str, variables: Mapping[str, t.Any], before: Mapping[str,
     elif look.get("failed") or "events" not in look:
         found.update(error=str(look.get("msg") or NO_LOOK))
     else:
-        found.update(state="ok", error=None, look=look)
+        found.update(state="ok", error=None, look={key: value for key, value in look.items() if key not in ACT_KEYS})
     return found
 
 
@@ -77,35 +81,55 @@ def _listed(before: Mapping[str, t.Any]) -> list[t.Any] | None:
     return list(look["events"]) if isinstance(look, Mapping) and "events" in look else None
 
 
-def _not_approved(result: t.Any) -> list[str]:
-    """Events that this VM was asked to approve in this run, and could not."""
-    if not isinstance(result, Mapping) or result.get("state") == "approved":
-        return []
-    return [str(event_id) for event_id in result.get("event_ids") or []]
+def _answered(acted: t.Any) -> list[tuple[Mapping[str, t.Any], Mapping[str, t.Any]]] | None:
+    """Return what was asked of a VM by its last run of maintenance_act, each with its answer; None where there was no answer that fits."""
+    if not isinstance(acted, Mapping) or acted.get("unreachable"):
+        return None
+    asked, results = acted.get("asked") or [], acted.get("results") or []
+    pairs = list(zip(asked, results))
+    fits = len(asked) == len(results) and all(want["act"] == got["act"] for want, got in pairs)
+    return pairs if fits else None
 
 
-def _approved(result: t.Any) -> list[str]:
-    """Events that this VM was asked to approve in this run, and says that it has. What it was not asked for it cannot answer."""
-    if not isinstance(result, Mapping) or result.get("state") != "approved":
-        return []
-    said = {str(event_id).strip().lower() for event_id in result.get("approved") or []}
-    return [str(event_id) for event_id in result.get("event_ids") or [] if str(event_id).strip().lower() in said]
+def _approvals(acted: t.Any, before: Mapping[str, t.Any]) -> tuple[list[str], list[str]]:
+    """Return the events that this VM was asked to approve in this run and says that it has, and those that it could not.
+
+    What it was not asked for it cannot answer.
+    """
+    approved, failed, asked_any = [], [], False
+    for asked, result in _answered(acted) or []:
+        if asked["act"] != "approve":
+            continue
+        asked_any = True
+        said = {str(event_id).strip().lower() for event_id in result.get("approved") or []}
+        for event_id in map(str, asked.get("event_ids") or []):
+            if result.get("failed"):
+                failed.append(event_id)
+            elif event_id.strip().lower() in said:
+                approved.append(event_id)
+    if asked_any:
+        return approved, failed
+    return [str(one) for one in before.get("approved") or []], [str(one) for one in before.get("could_not_approve") or []]
 
 
-def _acknowledged(notes: t.Any, before: Mapping[str, t.Any]) -> list[str]:
-    """Events for which this VM has said in this run, before the last look at it, that it is claimed.
+def _acknowledged(acted: t.Any, before: Mapping[str, t.Any]) -> list[str]:
+    """Return the events for which this VM has said in this run, before the last look at it, that it is claimed.
 
     What was given back, or was asked for again without an answer, is acknowledged no more: a claim may be made long after its answer was
     given up, between the looks at two VMs, and a look that came before it proves nothing.
     """
     found = {str(event_id) for event_id in before.get("acknowledged") or []}
-    results = notes.get("results") if isinstance(notes, Mapping) else None
-    for result in results or []:
-        step = result.get("__respond_each") or {}
-        if step.get("act") in ("claim", "release"):
-            found.discard(str(step.get("event_id")).lower())
-        if step.get("act") == "claim" and not result.get("failed") and not result.get("unreachable") and "claims" in result:
-            found.add(str(step.get("event_id")).lower())
+    if acted is None:
+        return sorted(found)
+    answered = _answered(acted)
+    if answered is None:
+        return []
+    for asked, result in answered:
+        event_id = str(asked.get("event_id")).lower()
+        if asked["act"] in ("claim", "release"):
+            found.discard(event_id)
+        if asked["act"] == "claim" and not result.get("failed") and "claims" in result:
+            found.add(event_id)
     return sorted(found)
 
 

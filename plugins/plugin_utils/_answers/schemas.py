@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
@@ -148,18 +147,9 @@ OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}
 SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
 
-OBSERVATION, NO_OBSERVATION = fields(LOOK, tuple(LOOK)), fields({"failed": flag, "msg": line, "error_kind": line}, ("failed", "msg"))
-
-
-def observation(value: Any, where: str) -> Any:
-    """What was observed, or why nothing was."""
-    is_failure = isinstance(value, Mapping) and value.get("failed") is True
-    return NO_OBSERVATION(value, where) if is_failure else OBSERVATION(value, where)
-
-
 SCHEMAS: Mapping[str, Schema] = {
     "maintenance_info": Schema(LOOK, tuple(LOOK)),
-    "maintenance_act": Schema({"results": many(ACT_RESULT), "observation": maybe(observation)}, ("results", "observation")),
+    "maintenance_act": Schema({**LOOK, "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "claims": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),

@@ -53,8 +53,9 @@ class Undo:
 
     def _outcome(self, answer: Answer) -> Outcome:
         """A method of which a part is left to an operator is not undone yet."""
-        state = UNDOING if answer.state == UNDONE and self._order.reports else answer.state
-        return Outcome(state, answer.error or " ".join(self._order.reports) or None, self._record)
+        reports = self._order.reports if self._order.complete else ()
+        state = UNDOING if answer.state == UNDONE and reports else answer.state
+        return Outcome(state, answer.error or " ".join(reports) or None, self._record)
 
     def _take(self, step: MethodStep, is_last: bool) -> Answer:
         try:

@@ -74,18 +74,17 @@ class _Acting:
             result.update(failed=True, msg=str(error), error_kind=error.kind)
         except (OrderError, OSError) as error:
             result.update(failed=True, msg=str(error), error_kind="bad_option" if isinstance(error, OrderError) else "records")
+        if result["failed"]:
+            self._access.warn("{}: {} for event {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"]))
         return result
 
     def observe(self) -> Result:
-        """Return the observation, or why there is none."""
+        """Return the observation. Raise ScheduledEventsError where there is none."""
+        client = open_client(self._options, self._access)
         try:
-            client = open_client(self._options, self._access)
-            try:
-                return look(client, self._files, self._host, self._options, self._access.check_mode)
-            finally:
-                client.close()
-        except ScheduledEventsError as error:
-            return {"failed": True, "msg": error.message, "error_kind": error.kind}
+            return look(client, self._files, self._host, self._options, self._access.check_mode)
+        finally:
+            client.close()
 
     def _take(self, act: str, action: Action) -> Result:
         if act in RECORD_STATES:
@@ -140,14 +139,16 @@ class _Acting:
 
 
 def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """Do what maintenance_act does: every action, then one observation."""
-    try:
-        acting = _Acting(options, access)
-        results = [acting.take(action) for action in options["actions"]]
-        observation = acting.observe() if options["observe"] else None
-    except RecordsError as error:
-        raise Failed(error.message, error_kind=error.kind)
-    return {"changed": any(result["changed"] for result in results), "results": results, "observation": observation}
+    """Do what maintenance_act does: every action, then one observation, whose keys stand beside the results."""
+    acting = _Acting(options, access)
+    results = [acting.take(action) for action in options["actions"]]
+    found: Result = {}
+    if options["observe"]:
+        try:
+            found = acting.observe()
+        except ScheduledEventsError as error:
+            raise Failed(error.message, error_kind=error.kind, results=results)
+    return dict(found, changed=any(result["changed"] for result in results), results=results)
 
 
 def _of(outcome: Outcome) -> Result:
