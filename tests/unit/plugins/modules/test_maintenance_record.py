@@ -9,11 +9,8 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
-    LONGEST_LINE,
-    log_line,
-    record_arguments,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import LONGEST_LINE, log_line
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
 from ansible_collections.maintenance.azure.plugins.modules import maintenance_record
 from ansible_collections.maintenance.azure.tests.unit.plugins.modules.module_runner import documentation, run_module
 
