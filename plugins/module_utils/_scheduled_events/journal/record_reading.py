@@ -13,13 +13,13 @@ import uuid
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import RECORDS, REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     FOREIGN,
     UNREADABLE,
     Record,
     RecordsError,
     Unreadable,
-    decode,
     event_id_of,
     public,
     revision_name,

@@ -19,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     may_be_pruned,
     take_step,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
     ATTEMPTS,
     Found,
@@ -34,8 +35,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Record,
     RecordsError,
     Unreadable,
-    decode,
-    encode,
     event_id_of,
     file_name,
     public,

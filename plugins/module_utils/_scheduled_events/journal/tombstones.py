@@ -15,13 +15,12 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     Record,
     RecordsError,
     Unreadable,
     event_id_of,
-    load,
     stem,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS

@@ -19,10 +19,7 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES, TEXT
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    shorten,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, shorten
 
 Claim = t.Dict[str, t.Any]
 

@@ -17,10 +17,7 @@ import uuid
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    TEMPORARY,
-    RecordsError,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
     Claim,
     LeaseLost,

@@ -17,13 +17,8 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import MARKS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    Unreadable,
-    load,
-    shorten,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, shorten
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
-    PHASES,
     Event,
     Form,
     Host,
@@ -109,17 +109,9 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
     passed = _limits_passed(value)
     if passed is not None:
         return None, passed
-    listed: dict[str, Mapping[str, Any]] = {}
-    for event in events:
-        event_id = plain_values.mapping(event).get("event_id")
-        if not isinstance(event_id, str) or not event_id.strip():
-            return None, "the look lists an event without an id"
-        key = str.__str__(event_id).strip().lower()
-        if len(key) > limits.TEXT:
-            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
-        if key.startswith(UPGRADE):
-            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
-        listed[key] = plain_values.plain(event)
+    listed, problem = _listed(events)
+    if problem is not None:
+        return None, problem
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
@@ -159,6 +151,22 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
         ),
         None,
     )
+
+
+def _listed(events: Sequence[Any]) -> tuple[dict[str, Mapping[str, Any]], str | None]:
+    """Return the events by their ids in lower case, or why the document cannot be used."""
+    listed: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        event_id = plain_values.mapping(event).get("event_id")
+        if not isinstance(event_id, str) or not event_id.strip():
+            return {}, "the look lists an event without an id"
+        key = str.__str__(event_id).strip().lower()
+        if len(key) > limits.TEXT:
+            return {}, f"the look lists an event whose id has more than {limits.TEXT} characters"
+        if key.startswith(UPGRADE):
+            return {}, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+        listed[key] = plain_values.plain(event)
+    return listed, None
 
 
 LIMITS = (
@@ -206,6 +214,10 @@ def _identity(value: Any, name: str | None) -> Identity:
     return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
 
 
+# The event's id apart; resource_type is in documents only.
+EVENT_TEXTS = (*(key for key in record_schema.keys_of(record_schema.EVENT_KINDS, "text") if key != "event_id"), "resource_type")
+
+
 def read_event(value: Any) -> Event | None:
     """An event of a document or a record."""
     given = plain_values.mapping(value)
@@ -217,7 +229,7 @@ def read_event(value: Any) -> Event | None:
     values["event_id"] = event_id
     values["resources"] = plain_values.texts(given.get("resources"))
     values["duration_in_seconds"] = plain_values.whole(given.get("duration_in_seconds"))
-    for key in ("event_type", "event_status", "event_source", "not_before", "description", "resource_type"):
+    for key in EVENT_TEXTS:
         values[key] = plain_values.text(given.get(key))
     return Event(event_id.strip().lower(), values, tuple(values["resources"]), timestamps.parse(values["not_before"]))
 
@@ -261,35 +273,33 @@ def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
     return frozenset(found)
 
 
+# How the planner reads each kind of key; event, phase, history, methods and decision have readers of their own.
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": plain_values.text,
+    "time": timestamps.parse,
+    "whole": plain_values.whole,
+    "object": lambda value: plain_values.plain(plain_values.mapping(value)),
+    "texts": lambda value: tuple(plain_values.texts(value)),
+}
+# Of the keys of a record those that the planner uses.
+USED = {field.name for field in fields(Record)}
+PLAIN = {key: READERS[kind] for key, kind in record_schema.RECORD_KINDS.items() if key in USED and kind in READERS}
+
+
 def read_record(value: Any) -> Record | None:
-    """A record; nothing for what is none."""
+    """Read a record, or return None where it has no event or no known phase."""
     given = plain_values.mapping(value)
     event = read_event(given.get("event"))
     phase = plain_values.text(given.get("phase"))
-    if event is None or phase not in PHASES:
+    if event is None or phase not in record_schema.PHASES:
         return None
-
-    def time(key: str) -> float | None:
-        return timestamps.parse(given.get(key))
-
     return Record(
         event=event,
-        revision=plain_values.whole(given.get("revision")),
         phase=phase,
-        reason=plain_values.text(given.get("reason")),
         history=_history(given.get("history")),
-        boot_id=plain_values.text(given.get("boot_id")),
-        rule=plain_values.plain(plain_values.mapping(given.get("rule"))),
-        deadline=time("deadline"),
-        verified_at=time("verified_at"),
-        approving_at=time("approving_at"),
-        approved_at=time("approved_at"),
-        started_at=time("started_at"),
-        missing_since=time("missing_since"),
-        told=tuple(plain_values.texts(given.get("told"))),
-        outcome=plain_values.text(given.get("outcome")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
         said=override_reading.read_overrides(given.get("decision")),
+        **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 
 
@@ -315,17 +325,19 @@ def _history(value: Any) -> tuple[tuple[str, float], ...]:
     entries = []
     for item in plain_values.items(value):
         phase, at = plain_values.text(plain_values.mapping(item).get("phase")), timestamps.parse(plain_values.mapping(item).get("at"))
-        if phase in PHASES and phase is not None and at is not None:
+        if phase in record_schema.PHASES and phase is not None and at is not None:
             entries.append((phase, at))
     return tuple(entries)
 
 
 def _method(value: Any) -> Method:
     given = plain_values.mapping(value)
+    state = plain_values.text(given.get("state")) or "found"
     return Method(
         identifier=plain_values.text(given.get("id")) or "?",
         method=plain_values.text(given.get("method")) or "?",
-        state=plain_values.text(given.get("state")) or "found",
+        # One in an unknown state may have acted, as the VM's own store reads it.
+        state=state if state in record_schema.METHOD_STATES else "begun",
         error=plain_values.text(given.get("error")),
         boot_id=plain_values.text(given.get("boot_id")),
         before=plain_values.plain(given.get("before")),

@@ -27,13 +27,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    Unreadable,
-    decode,
-    empty_record,
-    encode,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Unreadable, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore

@@ -17,12 +17,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     may_be_pruned,
     take_step,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     PHASES,
     Unreadable,
-    decode,
     empty_record,
-    encode,
     file_name,
     public,
     split_name,

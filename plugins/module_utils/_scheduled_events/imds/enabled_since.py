@@ -16,13 +16,12 @@ import typing as t
 import uuid
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import (
     Host,
     seconds_between,
     utc_seconds,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
 
 NAME = "asked"
 SILENCE_SECONDS = 86400.0
