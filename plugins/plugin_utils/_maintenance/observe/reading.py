@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From observations, which may hold anything, to the model. What cannot be read is a failed look, never an empty one."""
+"""From observations, which may hold anything, to the model. What cannot be read is a failed observation, never an empty one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ObservationError(ValueError):
 
 
 def read_observations(value: Any, now: float) -> list[Host]:
-    """All hosts, each once, in the order given."""
+    """Read all hosts, each once, in the order given. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")
     hosts: dict[str, Host] = {}
@@ -90,7 +90,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
 
 
 def _forms(events: Any) -> dict[str, Form]:
-    """The versions that an earlier look listed, to be compared with those of this one."""
+    """Return the versions of events that an earlier observation listed, to be compared with those of this one."""
     found = {}
     for event in plain_values.items(events)[: limits.EVENTS]:
         event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
@@ -100,7 +100,7 @@ def _forms(events: Any) -> dict[str, Form]:
 
 
 def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
-    """A look, or why it is none."""
+    """Return an observation, or why it cannot be used."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
     events = value.get("events")
@@ -115,7 +115,7 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
-        # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
+        # There may be a drain that is not seen: such a VM is as unknown as one that did not answer.
         return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
@@ -144,8 +144,8 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
             moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
             problems=tuple(problems),
             about=plain_values.mapping(value.get("identity")),
-            mirrors=tuple(_mirrors(value.get("mirrors"))),
-            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _claim(item))),
+            mirrors=tuple(_replicas(value.get("mirrors"))),
+            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _lease(item))),
             marks=_marks(value.get("upgrades")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
@@ -178,7 +178,7 @@ LIMITS = (
 
 
 def _limits_passed(look: Mapping[str, Any]) -> str | None:
-    """Why there is more in the look than any VM has. Only a part of it would be read, and nobody knows what the rest says."""
+    """Return why there is more in the observation than any VM has: only a part would be read, and the rest would be missed."""
     for key, limit, words in LIMITS:
         count = len(plain_values.items(look.get(key)))
         if count > limit:
@@ -187,12 +187,12 @@ def _limits_passed(look: Mapping[str, Any]) -> str | None:
 
 
 def form(event: Mapping[str, Any]) -> Form:
-    """What tells versions of an event apart: everything, because a policy may look at everything."""
+    """Return what tells versions of an event apart: everything, because a policy may look at everything."""
     return (repr(event),)
 
 
 def _marks(value: Any) -> dict[str, str]:
-    """A mark in an unknown state is one that was begun: what was done is only what says so."""
+    """Read the progress marks. An unknown state counts as begun: done is only what says so."""
     found = {}
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -219,7 +219,7 @@ EVENT_TEXTS = (*(key for key in record_schema.keys_of(record_schema.EVENT_KINDS,
 
 
 def read_event(value: Any) -> Event | None:
-    """An event of a document or a record."""
+    """Read an event of a document or a record, or return None without an id."""
     given = plain_values.mapping(value)
     event_id = plain_values.text(given.get("event_id"))
     if event_id is None:
@@ -250,7 +250,7 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
     return records, problems
 
 
-def _mirrors(value: Any) -> list[Replica]:
+def _replicas(value: Any) -> list[Replica]:
     found = []
     for item in plain_values.items(value)[: limits.COPIES]:
         given = plain_values.mapping(item)
@@ -263,7 +263,7 @@ def _mirrors(value: Any) -> list[Replica]:
 
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
-    """Events that are over for this VM; one of another VM came with an image."""
+    """Return the events that are over for this VM; a tombstone of another VM came with an image."""
     found = set()
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -303,7 +303,7 @@ def read_record(value: Any) -> Record | None:
     )
 
 
-def _claim(value: Any) -> Lease | None:
+def _lease(value: Any) -> Lease | None:
     given = plain_values.mapping(value)
     name, run = plain_values.text(given.get("name")), plain_values.text(given.get("run"))
     if name is None or run is None:
