@@ -242,7 +242,7 @@ def test_no_more_claims_and_marks_than_the_limits_are_read_and_it_is_said(record
     for number in range(MARKS + 1):
         put(records, b"{}", f"upgrade-{number:016x}.json")
     claims = LeaseStore(records.files, records.host).read_all()
-    assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} claims" in claims.problems[0]
+    assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} leases" in claims.problems[0]
     marks = Marks(records.files, records.host).read_all()
     assert len(marks.problems) == MARKS + 1 and f"{MARKS + 1} marks" in marks.problems[0]
 
