@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import lease_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
@@ -63,17 +63,17 @@ class OneFile(LeaseStore):
 
     def read_all(self) -> Any:
         """Every claim in the file."""
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_claim
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_lease
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeasesReading
 
-        return LeasesReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
+        return LeasesReading([decode_lease(None, name, self._now()) for name in self._all()], [], True)
 
     def _list(self) -> list[str]:
         return self._all()
 
     def create(self, run: str, event_id: str, seconds: float, *more: Any, **others: Any) -> str:
         """Add one, and write the file."""
-        name = claim_name(run, event_id, self._limit(seconds))
+        name = lease_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in self._all() if one != name), name])
         return name
 
@@ -83,7 +83,7 @@ class OneFile(LeaseStore):
         own = [name for name in names if name in self.own(run, event_id)]
         if not own:
             raise maintenance_record.LeaseLost(run, event_id, "")  # type: ignore[attr-defined]
-        name = claim_name(run, event_id, self._limit(seconds))
+        name = lease_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in names if one not in own), name])
         return name
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import progress_marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
     Kind,
@@ -60,34 +59,27 @@ EVENT: Mapping[str, Kind] = {
 }
 EVENTS = many(fields(EVENT, ("event_id", "resources")))
 
-RECORD_TYPES: Mapping[str, Kind] = {
-    **dict.fromkeys(record_schema.TEXT_KEYS, maybe(text)),
-    "format": whole,
-    "revision": whole,
-    "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
+# What a key of a record may be, by its kind in the schema of records.
+KINDS: Mapping[str, Kind] = {
+    "text": maybe(text),
+    "time": maybe(text),
+    "state": maybe(text),
     "phase": text,
-    "history": many(fields({"phase": text, "at": text}, ("phase", "at"))),
-    "rule": maybe(named(anything)),
+    "whole": whole,
+    "flag": flag,
+    "texts": many(text),
+    "object": maybe(named(anything)),
     "decision": maybe(named(anything)),
-    "attempts": whole,
-    "undone": flag,
-    "told": many(text),
-    "methods": many(
-        fields(
-            {
-                **dict.fromkeys(METHOD_KEYS, maybe(text)),
-                "id": text,
-                "options": maybe(named(anything)),
-                "before": maybe(named(anything)),
-                "outside": maybe(flag),
-            },
-            ("id",),
-        )
-    ),
+    "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
+    "history": many(fields(dict.fromkeys(record_schema.HISTORY_KINDS, text), tuple(record_schema.HISTORY_KINDS))),
+}
+# A method that has not begun yet has no value for most of its keys.
+METHOD = fields({**{key: maybe(KINDS[kind]) for key, kind in record_schema.METHOD_KINDS.items()}, "id": text}, ("id",))
+RECORD_TYPES: Mapping[str, Kind] = {
+    **{key: {**KINDS, "methods": many(METHOD)}[kind] for key, kind in record_schema.RECORD_KINDS.items()},
     "age_seconds": maybe(number),
 }
-# What a new version of a record has besides is kept with any value.
-RECORD = fields({**dict.fromkeys(record_schema.empty_record(""), anything), **RECORD_TYPES}, ("event", "phase", "history", "methods"))
+RECORD = fields(RECORD_TYPES, ("event", "phase", "history", "methods"))
 
 CLAIM_TEXTS = ("event_id", "who", "made_at", "limit")
 CLAIM = fields(

@@ -26,6 +26,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 LISTINGS = 10
+# A file that is being written has this before its name, and counts for nothing.
+TEMPORARY = "temporary-"
 
 
 class Files(t.Protocol):

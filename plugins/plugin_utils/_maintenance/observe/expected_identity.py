@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who a VM must be by the inventory. Where the inventory knows, it decides; a VM that contradicts it was not observed."""
+"""The identity of a VM by the inventory. Where the inventory knows it, it decides; a VM that contradicts it was not observed."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def identity(given: Any) -> Identity | None:
-    """The identity that the inventory knows; None where it knows nothing."""
+    """Return the identity that the inventory knows, or None where it knows nothing."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items() if key in KEYS}
     return Identity(**source) if any(source.values()) else None
 
 
 def contradiction(given: Any, identity: Identity) -> str | None:
-    """What the VM says of itself that the inventory knows otherwise; None where they agree, or one of them does not know."""
+    """Return how the VM contradicts the inventory, or None where they agree, or one of them does not know."""
     for key, wanted in plain_values.mapping(given).items():
         said = getattr(identity, key, None) if key in KEYS else None
         if said is not None and plain_values.text(wanted) not in (None, said):

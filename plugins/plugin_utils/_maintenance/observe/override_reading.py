@@ -17,15 +17,15 @@ def read_overrides(value: Any) -> tuple[Override, ...]:
     if value is None:
         return ()
     given = plain_values.mapping(value)
-    return tuple(_word(item) for item in (value, *plain_values.items(given.get("beside"))))
+    return tuple(_override(item) for item in (value, *plain_values.items(given.get("beside"))))
 
 
-def _word(value: Any) -> Override:
+def _override(value: Any) -> Override:
     given = plain_values.mapping(value)
     action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
     known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
     who = plain_values.text(given.get("who")) or "somebody"
     if at is None or not known or action is None:
-        # Said by a newer version perhaps. Going on as if nobody had said anything would be worse than to wait for a person.
+        # Written by a newer version perhaps. Going on without it would be worse than to wait for an operator.
         return Override("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
     return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))

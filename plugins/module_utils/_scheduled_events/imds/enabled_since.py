@@ -16,13 +16,12 @@ import typing as t
 import uuid
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import (
     Host,
     seconds_between,
     utc_seconds,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
 
 NAME = "asked"
 SILENCE_SECONDS = 86400.0
@@ -44,7 +43,7 @@ class Asked(t.NamedTuple):
 
 
 def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
-    """Call it after an answer: a request without one may not have enabled anything."""
+    """Note that events were asked for. Call it after an answer: a request without one may not have enabled anything."""
     boot_id = host.boot_id()
     now = {"at": host.now(), "boot_id": boot_id, "uptime": host.uptime_seconds()}
     try:
@@ -66,7 +65,7 @@ def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
 
 
 def boot_id_of(files: Files, host: Host) -> str | None:
-    """The name of the present boot, in the words in which it was noted first."""
+    """Return the name of the present boot, as it was noted first."""
     boot_id = host.boot_id()
     if utc_seconds(_moment(boot_id)) is None:
         return boot_id
@@ -83,12 +82,12 @@ def _steady(marker: Marker | None, boot_id: str | None) -> str | None:
 
 
 def _moment(boot_id: t.Any) -> t.Any:
-    """As Windows writes it: "2026-11-22 04:43:00Z"."""
+    """Return a boot's name as a time. Windows writes it as "2026-11-22 04:43:00Z"."""
     return boot_id.replace(" ", "T") if isinstance(boot_id, str) else None
 
 
 def _read(files: Files) -> Marker | None:
-    """None without a marker, or with one that makes no sense: then "enabled just now" is the careful answer."""
+    """Return the marker, or None where it is missing or invalid: then "enabled just now" is the careful answer."""
     try:
         data = load_bounded(files.read(NAME).decode("utf-8"), lambda text: None)
     except FileNotFoundError:
@@ -116,7 +115,7 @@ def _next(marker: Marker | None, now: Marker) -> Marker:
 
 
 def _seconds_since(moment: Marker, now: Marker) -> float:
-    """How long ago, as far as this VM can know."""
+    """Return how long ago it was, as far as this VM can know."""
     uptime = now["uptime"]
     same_boot = moment.get("boot_id") and moment.get("boot_id") == now["boot_id"]
     if same_boot and uptime is not None and moment.get("uptime") is not None and uptime >= moment["uptime"]:
