@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications, record_writes, replicas, stages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, pruning, record_writes, replicas, stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import (
     approval,
     approval_blockers,
-    deadlines,
     intents,
     leases,
     requeue,
@@ -28,12 +28,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, build_event_state
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
 
 # VMs that are named in one line.
 SHOWN = 5
-PRUNE_AFTER = 86400.0
 # All VMs of a group list its events, hundreds perhaps; a few of them tell as much as all.
 WITNESSES = 3
 
@@ -50,14 +49,14 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     decided = decide(event_states, hosts, chosen, moment)
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
-    steps = stages.this_turn(_steps(event_states, hosts, decided, phases, chosen, moment, keepers))
-    waiting = requeue.decide(event_states, hosts, steps, chosen)
+    actions = stages.this_iteration(_actions(event_states, hosts, decided, phases, chosen, moment, keepers))
+    waiting = requeue.decide(event_states, hosts, actions, chosen)
     event_states.sort(key=_age)
     summary = summaries.summary(hosts, directory, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
-        "steps": steps,
-        "stages": stages.stages(steps),
+        "steps": [serialise(action) for action in actions],
+        "stages": stages.stages(actions),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
@@ -75,9 +74,9 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         },
         "capacity": allocation.shown(decided.budget),
         "claims": leases.shown(hosts, chosen),
-        "involved": _involved(event_states, hosts, steps, chosen, keepers),
-        "counts": summaries.counts(phases, steps, hosts, summary),
-        "fingerprint": summaries.fingerprint(hosts, steps),
+        "involved": _involved(event_states, hosts, actions, chosen, keepers),
+        "counts": summaries.counts(phases, actions, hosts, summary),
+        "fingerprint": summaries.fingerprint(hosts, actions),
     }
     return printable_plan.screened(found)
 
@@ -116,8 +115,8 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Observ
 class Decided:
     """What was decided for all participants together."""
 
-    claims: list[dict[str, Any]]
-    approvals: list[dict[str, Any]]
+    leases: list[AcquireLease | ReleaseLease]
+    approvals: list[Approve]
     budget: allocation.Budget
 
 
@@ -128,7 +127,7 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
     undo_order.arrange(event_states, settings)
     approvers = approval.ready(event_states, settings)
     leases.arrange(board, event_states, approvers, hosts)
-    return Decided(board.steps, approval.steps(event_states, approvers, settings), budget)
+    return Decided(board.actions, approval.actions(event_states, approvers, settings), budget)
 
 
 def serve(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> allocation.Budget:
@@ -178,12 +177,14 @@ def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
     return [line for lines in said.values() for line in lines[: summaries.OF_ONE_VM]]
 
 
-def _steps(
+def _actions(
     event_states: list[EventState], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
-) -> list[dict[str, Any]]:
-    """Claims and records first, approvals before what takes longer, people last: telling them delays nothing."""
-    written, acts, tells = list(decided.claims), [], []
-    orders = _orders(hosts)
+) -> list[Action]:
+    """Return all actions: leases and records first, approvals before what takes longer, notifications last, because they must not delay the others."""
+    written: list[Action] = list(decided.leases)
+    drains: list[Action] = []
+    notices: list[Action] = []
+    methods = method_actions.MethodActions(hosts, settings, now)
     for event_state in event_states:
         if not event_state.ours:
             continue
@@ -195,85 +196,12 @@ def _steps(
             noted = record_writes.note(event_state, participant, settings)
             if noted:
                 written.append(noted)
-            act = _act(event_state, participant, settings, now) if participant.may_act else None
-            if act and act["act"] == "drain":
-                act["rule"]["order"] = _order(participant, orders)
-                if participant.beyond_capacity or (participant.holds_changes and allocation.beyond_by_record(participant)):
-                    act["rule"]["beyond_capacity"] = True
-            if act:
-                acts.append(keepers.for_step(event_state, participant, act))
+            action = methods.of(participant)
+            if action:
+                drains.append(keepers.add_to(event_state, participant, action))
         if settings.tell:
-            tells += notifications.steps(event_state, phases[event_state.key])
-    return written + decided.approvals + acts + keepers.steps(event_states) + tells + _forget(hosts)
-
-
-def _orders(hosts: list[Host]) -> dict[str, int]:
-    """The last place that is taken among the drains of each VM."""
-    return {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
-
-
-def _order(participant: Participant, orders: dict[str, int]) -> int:
-    """A drain keeps its place until it is undone. The steps of a VM are taken one after the other, so places can be given now."""
-    if participant.record is not None and participant.record.needs_undo:
-        return participant.record.order
-    orders[participant.host.name] += 1
-    return orders[participant.host.name]
-
-
-def _act(event_state: EventState, participant: Participant, settings: Settings, now: float) -> dict[str, Any] | None:
-    record = participant.record
-    step = {
-        "host": participant.host.name,
-        "act": participant.intent,
-        "event_id": record.event.event_id if record else participant.event.event_id,
-        "claim": leases.token(settings),
-        "reason": participant.reason or f"{participant.event.event_type} {participant.event.event_id}",
-    }
-    if participant.intent in ("drain", "verify"):
-        begins = participant.phase != "draining"
-        # As this VM has it: what its methods and its record are told of the event does not come from another VM.
-        event = {key: value for key, value in participant.event.values.items() if key != "raw"}
-        event["event_id"] = step["event_id"]
-        return {
-            **step,
-            "act": "drain",
-            "event": event,
-            "deadline": timestamps.form(deadlines.deadline(participant, settings, now, begins=begins)),
-            "rule": participant.rule.as_dict(),
-            "verify": participant.intent == "verify",
-            "attempt": _attempt(participant),
-            "continues": not begins or _under_way(participant, settings),
-        }
-    if participant.intent in ("undo", "recover"):
-        return {**step, "continues": participant.phase == "recovering" or _under_way(participant, settings)}
-    return None
-
-
-def _under_way(participant: Participant, settings: Settings) -> bool:
-    """Whether the record has been where it is for a while: looking again at once would show nothing new."""
-    history = participant.record.history if participant.record else ()
-    return bool(history) and participant.look_now - history[-1][1] > 2 * settings.check_interval
-
-
-def _attempt(participant: Participant) -> int:
-    record = participant.record
-    return 1 + sum(1 for phase, _at in record.since("noticed") if phase == "failed") if record else 1
-
-
-def _forget(hosts: list[Host]) -> list[dict[str, Any]]:
-    """Records are pruned a day after their undo was verified."""
-    found = []
-    for host in hosts:
-        look = host.look
-        if look is None:
-            continue
-        for record in look.records.values():
-            recovered = record.last("recovered")
-            if record.phase == "recovered" and recovered is not None and look.now - recovered > PRUNE_AFTER:
-                step = {"host": host.name, "act": "forget", "event_id": record.event.event_id, "continues": False}
-                found.append({**step, "reason": "it was over more than a day ago"})
-                break
-    return found
+            notices += notifications.actions(event_state, phases[event_state.key])
+    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *pruning.actions(hosts)]
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:
@@ -283,9 +211,9 @@ def _age(event_state: EventState) -> tuple[float, float, str]:
     return min(noticed, default=infinite), event_state.event.not_before or infinite, event_state.key
 
 
-def _involved(event_states: list[EventState], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: replicas.Keepers) -> list[str]:
+def _involved(event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers) -> list[str]:
     """The VMs to look at again while something goes on, and some witnesses: an event that any of them lists is listed."""
-    names = {step["host"] for step in steps}
+    names = {action.host for action in actions}
     for event_state in event_states:
         if requeue.is_alive(event_state):
             names.update(participant.host.name for participant in event_state.participants)

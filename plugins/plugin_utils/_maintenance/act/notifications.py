@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Notify
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# Of these people are told; the others pass too quickly to be news.
-NEWS = ("noticed", "held", "drained", "approved", "started", "gone", "failed", "recovered")
+# The phases that operators are told of, in this order. The others pass too quickly.
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")
 
 
@@ -37,7 +35,7 @@ def untold(event_state: EventState, phase: str) -> list[str]:
     return [word for word in ORDER if word in reached and word not in told]
 
 
-def steps(event_state: EventState, phase: str) -> list[dict[str, Any]]:
+def actions(event_state: EventState, phase: str) -> list[Notify]:
     """One step for each piece of news; each carries the whole list, so that a repeated write adds nothing."""
     participant = lead(event_state)
     if participant is None or not event_state.hit or not event_state.ours:
@@ -48,14 +46,12 @@ def steps(event_state: EventState, phase: str) -> list[dict[str, Any]]:
     for word in untold(event_state, phase):
         told = [*told, word]
         found.append(
-            {
-                "host": participant.host.name,
-                "act": "tell",
-                "event_id": participant.record.event.event_id if participant.record else event_state.event.event_id,
-                "phase": word,
-                "changes": {"told": told},
-                "reason": f"people are told once: {word}",
-                "continues": False,
-            }
+            Notify(
+                host=participant.host.name,
+                event_id=participant.record.event.event_id if participant.record else event_state.event.event_id,
+                phase=word,
+                changes={"told": told},
+                reason=f"people are told once: {word}",
+            )
         )
     return found

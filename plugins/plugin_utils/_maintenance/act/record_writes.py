@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import WriteRecord
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, recovery_overdue
@@ -16,7 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 
-def note(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
+def note(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
     """The step that writes what is new, or nothing."""
     if not participant.ok:
         return None
@@ -35,22 +36,22 @@ def note(event_state: EventState, participant: Participant, settings: Settings) 
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
         return None
-    return _step(event_state, participant, changes, stamp, event, settings)
+    return _write(participant, changes, stamp, event, settings)
 
 
-def _first(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
+def _first(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
     if not participant.named:
         return None
     stamp = ["started_at"] if participant.started else []
     stamp += ["approving_at"] if participant.intends else []
     if participant.listed:
-        return _step(event_state, participant, {"phase": "noticed"}, stamp, participant.event.for_record(), settings)
+        return _write(participant, {"phase": "noticed"}, stamp, participant.event.for_record(), settings)
     if participant.intent != "drain" and not participant.intends:
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = event_state.seen.listed_by[0].name if event_state.seen.listed_by else "another VM"
     changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
-    return _step(event_state, participant, changes, stamp, participant.event.for_record(), settings)
+    return _write(participant, changes, stamp, participant.event.for_record(), settings)
 
 
 def _differs(participant: Participant, record: Record) -> bool:
@@ -132,25 +133,17 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
     return None, None
 
 
-def _step(
-    event_state: EventState, participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings
-) -> dict[str, Any]:
+def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings) -> WriteRecord:
     record = participant.record
-    step = {
-        "host": participant.host.name,
-        "act": "note",
-        "event_id": record.event.event_id if record else participant.event.event_id,
-        "changes": changes,
-        "stamp": stamp,
-        "event": event,
-        # Others rely on this note: it must not come from a run that has lost its claim.
-        "claim": leases.token(settings) if participant.intends else None,
-        "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
-        "continues": False,
-    }
-    if record is None:
-        # None yet: a run that was slow must not write over what another has begun since.
-        step["expected_revision"] = 0
-    elif record.revision is not None:
-        step["expected_revision"] = record.revision
-    return step
+    return WriteRecord(
+        host=participant.host.name,
+        event_id=record.event.event_id if record else participant.event.event_id,
+        changes=changes,
+        stamp=stamp,
+        event=event,
+        # Other runs rely on the mark of an approval: it must not come from a run that has lost its lease.
+        lease=leases.token(settings) if participant.intends else None,
+        reason=changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
+        # Revision 0 where there is no record yet: a run that was slow must not overwrite what another has begun since.
+        expected_revision=record.revision if record else 0,
+    )

@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import MethodAction, Replicate, RestoreRecord
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record, Replica
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
@@ -105,28 +106,22 @@ def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Observati
     }
 
 
-def restoring(participant: Participant) -> dict[str, Any] | None:
+def restoring(participant: Participant) -> RestoreRecord | None:
     """The step that writes a lost record back. Nothing else is done for the event before it is there again."""
     return restoring_of(participant.host, participant.record.event.key) if participant.record and participant.ok else None
 
 
-def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
+def restoring_of(host: Host, key: str) -> RestoreRecord | None:
     """The same for the record of one event of a VM."""
     values = host.restores.get(key)
     if host.look is None or values is None:
         return None
-    return {
-        "host": host.name,
-        "act": "note",
-        "event_id": host.look.records[key].event.event_id,
-        "changes": {},
-        "stamp": [],
-        "event": None,
-        "restore": dict(values),
-        "reason": "its record was lost; a copy on another VM says what was changed outside it",
-        "continues": False,
-        "expected_revision": 0,
-    }
+    return RestoreRecord(
+        host=host.name,
+        event_id=host.look.records[key].event.event_id,
+        restore=dict(values),
+        reason="its record was lost; a copy on another VM says what was changed outside it",
+    )
 
 
 class Keepers:
@@ -169,12 +164,12 @@ class Keepers:
         count, start = len(self._hosts), self._place.get(vm, -1) + 1
         yield from (self._hosts[(start + step) % count].name for step in range(count))
 
-    def for_step(self, event_state: EventState, participant: Participant, step: dict[str, Any]) -> dict[str, Any]:
-        """The step of a role, with who keeps the copies of what it writes."""
+    def add_to(self, event_state: EventState, participant: Participant, action: MethodAction) -> MethodAction:
+        """Return the action with the keeper of the replica of what it writes, where a replica is needed."""
         if not changes_outside(participant):
-            return step
+            return action
         keeper = self.of(event_state, participant)
-        return {**step, "mirror": keeper, **({} if keeper else {"reason": f"{step['reason']}; {NOBODY}"})}
+        return replace(action, keeper=keeper, reason=action.reason if keeper else f"{action.reason}; {NOBODY}")
 
     def involved(self, event_states: Iterable[EventState]) -> set[str]:
         """Those who have to be looked at, because they keep a copy or will."""
@@ -185,7 +180,7 @@ class Keepers:
                     found.update(self._copies.get((participant.host.name, event_state.key), ()), filter(None, [self.of(event_state, participant)]))
         return found
 
-    def steps(self, event_states: Iterable[EventState]) -> list[dict[str, Any]]:
+    def actions(self, event_states: Iterable[EventState]) -> list[Replicate]:
         """Copies that are missing, behind, or not needed any more. A drain writes its own; this is for what it could not do."""
         found = []
         copied: dict[str, int] = defaultdict(int)
@@ -200,12 +195,12 @@ class Keepers:
                     continue  # what one VM makes up must not fill another one
                 copies = self._copies.get((participant.host.name, event_state.key), {})
                 if record.phase == "recovered":
-                    found += [_step(participant, name, "it is over, and no copy is needed") for name in copies]
+                    found += [_replicate(participant, name, "it is over, and no copy is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
                     keeper = self.of(event_state, participant)
                     copied[participant.host.name] += 1
                     if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
-                        found.append(_step(participant, keeper, "its record needs a copy"))
+                        found.append(_replicate(participant, keeper, "its record needs a copy"))
         return found
 
 
@@ -225,15 +220,8 @@ def _changed(record: Record) -> set[tuple[str, str]]:
     return {(method.identifier, method.state) for method in record.methods if method.outside}
 
 
-def _step(participant: Participant, keeper: str, reason: str) -> dict[str, Any]:
+def _replicate(participant: Participant, keeper: str, reason: str) -> Replicate:
     record = participant.record
     if record is None:
         raise AssertionError("only a part with a record gets here")
-    return {
-        "host": keeper,
-        "act": "mirror",
-        "event_id": record.event.event_id,
-        "vm": participant.host.name,
-        "reason": f"{participant.host.name}: {reason}",
-        "continues": False,
-    }
+    return Replicate(host=keeper, event_id=record.event.event_id, vm=participant.host.name, reason=f"{participant.host.name}: {reason}")

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 
 # Records first; approvals before what takes longer; people late, and what can wait last.
 STAGES = (
@@ -24,29 +27,27 @@ MOST_OF_ONE_VM = 10
 ORDER = {act: number for number, (_name, acts) in enumerate(STAGES) for act in acts}
 
 
-def this_turn(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that this turn takes: all VMs go through it together, so no VM's steps may make it long for the others."""
+def this_iteration(actions: Sequence[Action]) -> list[Action]:
+    """Return the actions that this iteration takes. All VMs go through it together, so the actions of one VM must not make it long for the others."""
     taken: dict[tuple[str, str], int] = {}
     kept = []
-    for step in steps:
-        stage = STAGES[ORDER[step["act"]]][0]
-        number = taken[step["host"], stage] = taken.get((step["host"], stage), 0) + 1
+    for action in actions:
+        stage = STAGES[ORDER[action.act]][0]
+        number = taken[action.host, stage] = taken.get((action.host, stage), 0) + 1
         if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
-            kept.append(step)
+            kept.append(action)
     return kept
 
 
-def stages(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The stages that any VM needs, each with its C(name), its C(acts), and the C(place) of its step among those of a VM."""
+def stages(actions: Sequence[Action]) -> list[dict[str, Any]]:
+    """Return the stages that any VM needs, each with its C(name), its C(acts), and the C(place) of the action among those of a VM."""
     most: dict[str, int] = {}
     for name, acts in STAGES:
         counts: dict[str, int] = {}
-        for step in steps:
-            if step["act"] in acts:
-                counts[step["host"]] = counts.get(step["host"], 0) + 1
+        for action in actions:
+            if action.act in acts:
+                counts[action.host] = counts.get(action.host, 0) + 1
         most[name] = max(counts.values(), default=0)
     return [
-        {"name": name, "acts": list(acts), "place": place}
-        for name, acts in STAGES
-        for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
+        {"name": name, "acts": list(acts), "place": place} for name, acts in STAGES for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
     ]

@@ -11,9 +11,9 @@ that was slow, or of a run that died, finds the VMs as they were when it was dec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Approve
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers, leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, fresh
@@ -46,7 +46,7 @@ def ready(event_states: Iterable[EventState], settings: Settings) -> dict[str, l
     return found
 
 
-def steps(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> list[dict[str, Any]]:
+def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> list[Approve]:
     """The requests for what is ready, claimed, and noted on all its VMs."""
     posts: dict[tuple[str, bool], list[EventState]] = {}
     for event_state in event_states:
@@ -58,7 +58,7 @@ def steps(event_states: Iterable[EventState], approvers: dict[str, list[Host]], 
         event_state.approver = approvers[event_state.key][0].name
         for host in approvers[event_state.key]:
             posts.setdefault((host.name, again), []).append(event_state)
-    return [_step(host, found, again, settings) for (host, again), found in posts.items()]
+    return [_approve(host, found, again, settings) for (host, again), found in posts.items()]
 
 
 def _noted(event_state: EventState) -> bool:
@@ -103,17 +103,16 @@ def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
     return hit[:1]
 
 
-def _step(host: str, event_states: list[EventState], again: bool, settings: Settings) -> dict[str, Any]:
+def _approve(host: str, event_states: list[EventState], again: bool, settings: Settings) -> Approve:
     ids = [event_state.event.event_id for event_state in event_states]
     names = list(dict.fromkeys(name for event_state in event_states for name in event_state.event.resources))
     rules = sorted({event_state.decision.name if event_state.word else f"rule {event_state.decision.name}" for event_state in event_states})
-    return {
-        "host": host,
-        "act": "approve",
-        "event_id": ids[0],
-        "event_ids": ids,
-        "approve_for": names,
-        "claim": leases.token(settings),
-        "reason": f"{', '.join(rules)}: " + ("drained, verified" if event_states[0].decision.drain else "approved without a drain"),
-        "continues": again,
-    }
+    return Approve(
+        host=host,
+        event_id=ids[0],
+        event_ids=ids,
+        approve_for=names,
+        lease=leases.token(settings),
+        reason=f"{', '.join(rules)}: " + ("drained, verified" if event_states[0].decision.drain else "approved without a drain"),
+        continues=again,
+    )

@@ -1,11 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps an event from being approved, whatever its drains do. Each gate gives a reason in words, or nothing.
+"""The blockers of an approval, whatever the drains of the event do. Each function returns a reason as text, or None.
 
-Claims of other runs and a person's decisions belong here: a gate that looks at the event state holds the approval, and one in
-C(DRAIN_GATES) holds the beginning of a drain. Capacity does not: whether an event fits depends on those served before it
-(allocation.py).
+Leases of other runs and capacity are no blockers here: whether an event fits depends on the events served before it
+(leases.py, allocation.py).
 """
 
 from __future__ import annotations
@@ -109,12 +108,6 @@ APPROVAL_GATES: tuple[Callable[[EventState, Settings, float], str | None], ...] 
     _unread,
     _window,
 )
-DRAIN_GATES: tuple[Callable[[EventState, Participant, Settings, float], str | None], ...] = ()
-
-
-def may_drain(event_state: EventState, participant: Participant, settings: Settings, now: float) -> str | None:
-    """Why a drain must not begin, beside its time."""
-    return next((words for gate in DRAIN_GATES if (words := gate(event_state, participant, settings, now))), None)
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:

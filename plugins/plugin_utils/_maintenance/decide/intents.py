@@ -187,10 +187,6 @@ def _live(event_state: EventState, participant: Participant, setback: Participan
 
 
 def _begin(event_state: EventState, participant: Participant, settings: Settings, now: float) -> None:
-    closed = approval_blockers.may_drain(event_state, participant, settings, now)
-    if closed:
-        participant.hold = participant.reason = closed
-        return
     when = deadlines.drain_due(event_state, participant, settings, now)
     if when.now:
         participant.intent = "drain"

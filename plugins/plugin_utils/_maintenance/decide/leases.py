@@ -17,6 +17,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, ReleaseLease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
@@ -38,7 +39,7 @@ class Leases:
     """Own claims that something needs: host and digest."""
     asked: set[tuple[str, str]] = field(default_factory=set)
     """What is claimed in this plan: host and digest."""
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
@@ -162,47 +163,44 @@ def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -
         complete = False
         if add and (host.name, digest) not in board.asked:
             board.asked.add((host.name, digest))
-            board.steps.append(_claim_step(board, event_id, host, expired))
+            board.actions.append(_acquire(board, event_id, host, expired))
     return complete
 
 
-def _claim_step(board: Leases, event_id: str, host: Host, expired: list[str]) -> dict[str, Any]:
+def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> AcquireLease:
     run = board.settings.run
     groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
-    return {
-        "host": host.name,
-        "act": "claim",
-        "event_id": event_id,
-        "claim": {"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
-        "expired": expired,
-        "reason": f"it is claimed for {event_id}",
-        "continues": False,
-    }
+    return AcquireLease(
+        host=host.name,
+        event_id=event_id,
+        lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
+        expired=expired,
+        reason=f"it is claimed for {event_id}",
+    )
 
 
 def _tidy(board: Leases, host: Host) -> None:
     """What this run needs no more, and what runs have left whose time is over."""
-    going = {step["host"] for step in board.steps if step["act"] == "claim"}
+    going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
     expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
     unneeded = [claim for digest, claim in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
     if expired and not unneeded:
-        board.steps.append(_release(board, host, "", expired))
+        board.actions.append(_release(board, host, "", expired))
     for claim in unneeded:
-        board.steps.append(_release(board, host, claim.event_id or "", expired))
+        board.actions.append(_release(board, host, claim.event_id or "", expired))
         expired = []
 
 
-def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> dict[str, Any]:
-    return {
-        "host": host.name,
-        "act": "release",
-        "event_id": event_id,
-        "claim": {"run": board.settings.run.id},
-        "expired": expired,
-        "reason": "the time limit of a claim has passed" if expired else "nothing is done here for now",
-        # Removing a dead run's claim makes room; giving back one's own is no reason to look again.
-        "continues": not expired,
-    }
+def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> ReleaseLease:
+    return ReleaseLease(
+        host=host.name,
+        event_id=event_id,
+        lease={"run": board.settings.run.id},
+        expired=expired,
+        reason="the time limit of a claim has passed" if expired else "nothing is done here for now",
+        # Removing a dead run's lease makes room; releasing this run's own is no reason to observe again.
+        continues=not expired,
+    )
 
 
 def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:

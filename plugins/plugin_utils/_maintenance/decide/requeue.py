@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, ReleaseLease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
@@ -30,7 +31,7 @@ class Requeue:
     watch: list[dict[str, Any]]
 
 
-def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Sequence[dict[str, Any]], settings: Settings) -> Requeue:
+def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings) -> Requeue:
     """When the next look is useful."""
     alive = [event_state for event_state in event_states if is_alive(event_state)]
     found: list[tuple[float, str]] = []
@@ -41,8 +42,8 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Seq
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
-    done = all(step["act"] == "release" for step in steps) and not alive and not silent
-    if any(not step["continues"] for step in steps):
+    done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
+    if any(not action.continues for action in actions):
         return Requeue(done, 0.0, "there are steps to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))
     watch = _watch(alive)
