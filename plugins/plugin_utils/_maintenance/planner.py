@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, pruning, record_writes, replicas, stages
@@ -45,13 +45,15 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     """The whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     observed_state = look(observations, policy, chosen, now)
-    event_states, hosts, moment, directory = observed_state.event_states, observed_state.hosts, observed_state.now, observed_state.directory
-    decided = decide(event_states, hosts, chosen, moment)
+    hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
+    decided = decide(observed_state.event_states, hosts, chosen, moment)
+    event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
     actions = stages.this_iteration(_actions(event_states, hosts, decided, phases, chosen, moment, keepers))
     waiting = requeue.decide(event_states, hosts, actions, chosen)
-    event_states.sort(key=_age)
+    event_states = sorted(event_states, key=_age)
+    observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, directory, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
@@ -115,28 +117,34 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Observ
 class Decided:
     """What was decided for all participants together."""
 
+    event_states: list[EventState]
+    """The same events, each participant with its intent."""
     leases: list[AcquireLease | ReleaseLease]
     approvals: list[Approve]
     budget: allocation.Budget
 
 
 def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
-    """Fill in what every participant does; claims and approvals come back as steps, and with them who is out."""
+    """Decide what every participant does, which leases are acquired and released, and which events are approved."""
     board = leases.read(hosts, settings, now)
-    budget = serve(event_states, hosts, board, settings, now)
-    undo_order.arrange(event_states, settings)
-    approvers = approval.ready(event_states, settings)
-    leases.arrange(board, event_states, approvers, hosts)
-    return Decided(board.actions, approval.actions(event_states, approvers, settings), budget)
+    event_states, budget = serve(event_states, hosts, board, settings, now)
+    event_states = undo_order.arrange(event_states, settings)
+    event_states, approvers = approval.ready(event_states, settings)
+    event_states, approvers = leases.arrange(board, event_states, approvers, hosts)
+    event_states, approvals = approval.actions(event_states, approvers, settings)
+    return Decided(event_states, board.actions, approvals, budget)
 
 
-def serve(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> allocation.Budget:
-    """What each VM needs for its events, seen by itself, and then who has room."""
+def serve(
+    event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float
+) -> tuple[list[EventState], allocation.Budget]:
+    """Decide what each VM needs for its events by itself, and then what the disruption budget leaves room for."""
+    served = []
     for event_state in event_states:
-        event_state.blockers = approval_blockers.blockers(event_state, settings, now)
-        event_state.hold = approval_blockers.lasting(event_state, settings, now)
-        intents.decide(event_state, settings, now)
-    return allocation.arrange(event_states, hosts, board, settings, now)
+        blockers = approval_blockers.blockers(event_state, settings, now)
+        hold = approval_blockers.lasting(event_state, settings, now)
+        served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
+    return allocation.arrange(served, hosts, board, settings, now)
 
 
 def _unread(hosts: list[Host]) -> list[str]:

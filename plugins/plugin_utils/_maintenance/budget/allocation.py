@@ -10,8 +10,8 @@ or none, and what waits keeps its place: younger events do not pass it, so that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
@@ -23,7 +23,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # While something waits for room, the members of its groups are looked at this often.
@@ -74,20 +74,22 @@ class Budget:
     """Members that are out, claimed by others, or needed by an event: whoever gives way to events counts all of them."""
 
 
-def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> Budget:
+def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
     """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
     if not settings.capacity:
-        unproven_drains.one_at_a_time(event_states, Budget().of)
-        return Budget()
+        return unproven_drains.one_at_a_time(event_states, ()), Budget()
     budget = _open(settings.capacity, event_states, hosts)
     _see_claims(budget, board)
     taken, stuck = Tally(budget.of, {**budget.claimed, **budget.out}), Tally(budget.of, budget.stuck)
     units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
+    served = {event_state.key: event_state for event_state in event_states}
     for unit in sorted(units, key=lambda one: _turn(one, settings, now)):
-        _serve(budget, unit, taken, stuck, board)
+        key = unit.event_state.key
+        # Units of one event have different participants, and what the event waits for is what its last unit waits for.
+        after = _serve(budget, unit._replace(event_state=served[key]), taken, stuck, board)
+        served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
-    unproven_drains.one_at_a_time(event_states, budget.of)
-    return budget
+    return unproven_drains.one_at_a_time(served.values(), budget.of), budget
 
 
 def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
@@ -292,49 +294,59 @@ def _turn(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> None:
-    settings, event_state = board.settings, unit.event_state
+def _serve(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> Unit:
+    """Return the unit with its place in the budget taken, or with what it waits for."""
+    settings = board.settings
     names = _needs(budget, unit)
-    _unsure(budget, unit, taken, settings)
+    unit = _unsure(budget, unit, taken, settings)
     begins = _begins(unit)
     full = None if _told_to_go(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
-    event_id = event_state.event.event_id
+    event_id = unit.event_state.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
-        return
-    event_state.full = full_groups.words(budget, names, full, taken)
-    anyway = [participant for participant in unit.participants if _goes_anyway(participant, settings)]
+        return unit
+    unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.words(budget, names, full, taken)))
+    anyway = [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]
     if anyway:
-        event_state.full += "; its time has come, so it drains all the same and is not approved"
-        for participant in anyway:
-            participant.beyond_capacity = True
-        taken.add([participant.host.name for participant in anyway if participant.host.name in budget.of], f"{event_id} takes it at its deadline")
-        _hold(unit, full, board)
-    elif begins or _approves(unit):
+        taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
+        return _hold(_beyond_capacity(unit, anyway), full, board)
+    if begins or _approves(unit):
         # Only what has a chance once the events under way are over may keep others waiting.
         if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
-        _hold(unit, full, board)
-    else:
-        event_state.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+        return _hold(unit, full, board)
+    words = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+    return unit._replace(event_state=replace(unit.event_state, waits_for=words))
 
 
-def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> None:
-    """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
+def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
+    """Mark the participants that drain at their deadline although there is no room."""
+    words = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
+    participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
+    return Unit(replace(unit.event_state, full=words), participants)
 
-    Whether the drain has acted, or is about to, nobody can say. So it goes on counting as out, is not put back (its room would
+
+def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Unit:
+    """Keep drained what may have begun to drain.
+
+    A run may have lost its lease right after it wrote that it begins, and have stopped there, while another took the room.
+    Whether the drain has acted, or is about to, is not known. So it goes on counting as out, is not put back (its room would
     be given away), and goes on when there is room, or at its deadline.
     """
     if _told_to_go(unit):
-        return
-    for participant in unit.participants:
-        if _goes_anyway(participant, settings) or participant.coming:
-            continue
-        if participant.intent == "drain" and participant.phase == "draining" and _only_found(participant):
-            group = _full(budget, _of_one(budget, participant), taken, total=True)
-            if group is not None:
-                participant.intent, participant.hold = "stay", f"capacity group {group.name!r} has no room"
-                participant.wait = ROOM_CHECK
+        return unit
+    return unit._replace(participants=[_unsure_one(budget, participant, taken, settings) for participant in unit.participants])
+
+
+def _unsure_one(budget: Budget, participant: Participant, taken: Tally, settings: Settings) -> Participant:
+    if _goes_anyway(participant, settings) or participant.coming:
+        return participant
+    if participant.intent != "drain" or participant.phase != "draining" or not _only_found(participant):
+        return participant
+    group = _full(budget, _of_one(budget, participant), taken, total=True)
+    if group is None:
+        return participant
+    return replace(participant, intent="stay", hold=f"capacity group {group.name!r} has no room", wait=ROOM_CHECK)
 
 
 def _only_found(participant: Participant) -> bool:
@@ -357,25 +369,37 @@ def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> G
     return None
 
 
-def _hold(unit: Unit, group: Group, board: Leases) -> None:
+def _hold(unit: Unit, group: Group, board: Leases) -> Unit:
     """Hold new drains. What was begun goes on: it is out already."""
-    settings, event_state = board.settings, unit.event_state
+    settings = board.settings
     # Two runs that gave way to each other must not come back at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
+    event_state = replace(unit.event_state, waits_for=_waits_for_room(unit, group, settings))
+    return Unit(event_state, [_hold_one(event_state, participant, group, check, settings) for participant in unit.participants])
+
+
+def _waits_for_room(unit: Unit, group: Group, settings: Settings) -> str:
+    event_state = unit.event_state
     left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
-    event_state.waits_for = f"waits for room in capacity group {group.name!r}"
+    words = f"waits for room in capacity group {group.name!r}"
     if event_state.decision.drain and not comes and left is not None:
-        event_state.waits_for += f"; drains all the same in {timestamps.duration(left)}"
-    elif event_state.left is not None:
-        event_state.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
-    for participant in unit.participants:
-        begun = participant.record is not None and is_out(participant.record)
-        if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
-            continue
-        last = deadlines.latest(participant, settings)
-        participant.intent = "none"
-        # Who is out changes from look to look; what is written to the record does not.
-        participant.hold = participant.hold or f"capacity group {group.name!r} has no room"
-        participant.reason = event_state.full
-        participant.wait = check if last is None or last <= 0 else min(check, last)
+        return f"{words}; drains all the same in {timestamps.duration(left)}"
+    if event_state.left is not None:
+        return f"{words}; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
+    return words
+
+
+def _hold_one(event_state: EventState, participant: Participant, group: Group, check: float, settings: Settings) -> Participant:
+    begun = participant.record is not None and is_out(participant.record)
+    if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
+        return participant
+    last = deadlines.latest(participant, settings)
+    return replace(
+        participant,
+        intent="none",
+        # The VMs that are out change from one observation to the next; what is written to the record does not.
+        hold=participant.hold or f"capacity group {group.name!r} has no room",
+        reason=event_state.full,
+        wait=check if last is None or last <= 0 else min(check, last),
+    )

@@ -11,16 +11,16 @@ group, at least one sees the other before it acts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, ReleaseLease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 LIVE_ACTS = ("drain", "verify", "undo")
 # A run that gave way tries again after a random part of this.
@@ -54,15 +54,25 @@ def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
     return board
 
 
-def arrange(board: Leases, event_states: Sequence[EventState], approving: dict[str, list[Host]], hosts: Iterable[Host]) -> None:
-    """Let no participant act, and no event be approved, that this run has not claimed; what is missing is claimed."""
+def arrange(
+    board: Leases, event_states: Sequence[EventState], approvers: Mapping[str, list[Host]], hosts: Iterable[Host]
+) -> tuple[list[EventState], dict[str, list[Host]]]:
+    """Acquire what is missing, and hold back what has no lease yet.
+
+    Return the event states in which only participants may act whose VMs this run holds, and the approvers of the events that
+    no other run is at work on.
+    """
+    found, free = [], dict(approvers)
     for event_state in event_states:
         if event_state.ours:
-            _whole_event(board, event_state, approving)
-            for participant in event_state.participants:
-                if participant.over and participant.intent == "recover":
-                    _one_vm(board, event_state, participant)
+            served = _whole_event(board, event_state, approvers.get(event_state.key))
+            if served.lost:
+                free.pop(event_state.key, None)
+            found.append(_recoveries(board, served.event_state))
+        else:
+            found.append(event_state)
     tidy(board, hosts)
+    return found, free
 
 
 def tidy(board: Leases, hosts: Iterable[Host]) -> None:
@@ -83,35 +93,52 @@ def pause(settings: Settings, now: float) -> float:
     return round(1.0 + (PAUSE - 1.0) * int.from_bytes(seed[:4], "big") / 2**32, 3)
 
 
-def _whole_event(board: Leases, event_state: EventState, approving: dict[str, list[Host]]) -> None:
-    """Draining and approving need all VMs of the event that can be read; what cannot wait for them needs its own VM."""
+class _Served(NamedTuple):
+    """An event state after its leases were looked at, and whether another run is at work on what its approval needs."""
+
+    event_state: EventState
+    lost: bool = False
+
+
+def _recoveries(board: Leases, event_state: EventState) -> EventState:
+    for participant in event_state.participants:
+        if participant.over and participant.intent == "recover":
+            event_state = _one_vm(board, event_state, participant)
+    return event_state
+
+
+def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Host] | None) -> _Served:
+    """Acquire the leases of all VMs of the event that can be read, as draining and approving need them; what is urgent needs its own VM only."""
     every = [participant for participant in event_state.participants if participant.ok and not participant.over]
-    # Whom the event does not name any more has only itself to look after. And where the VMs' documents contradict each other, it is
-    # not approved in any case, and whom it names nobody knows: each VM goes by its own document, under its own claim.
-    live = [participant for participant in every if participant.named and not event_state.divided]
+    divided = event_state.divided
+    # A VM that the event does not name any more needs its own lease only. So does each VM where the VMs' documents contradict each
+    # other: the event is not approved in any case, its VMs are not known, and each VM goes by its own document.
+    live = [participant for participant in every if participant.named and not divided]
     for participant in every:
-        if (not participant.named or event_state.divided) and participant.intent in LIVE_ACTS:
-            _one_vm(board, event_state, participant)
+        if (not participant.named or divided) and participant.intent in LIVE_ACTS:
+            event_state = _one_vm(board, event_state, participant)
     acting = [participant for participant in live if participant.intent in LIVE_ACTS]
-    approvers = approving.get(event_state.key)
     if not acting and approvers is None:
-        return
+        return _Served(event_state)
     wanted = {participant.host.name: participant.host for participant in live}
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
-    complete = other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True)
     if other is not None:
-        event_state.claimed = other
-        approving.pop(event_state.key, None)
-    for participant in live:
-        participant.may_act = participant.may_act and complete
+        event_state = replace(event_state, claimed=other)
+    if other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True):
+        return _Served(event_state)
+    return _Served(_held_back(board, with_participants(event_state, [replace(one, may_act=False) for one in live]), acting, other), other is not None)
+
+
+def _held_back(board: Leases, event_state: EventState, acting: Iterable[Participant], other: str | None) -> EventState:
+    """Let only urgent participants act, each under its own lease; the others wait, for the other run if there is one."""
     for participant in acting:
-        if complete:
-            continue
+        waiting = replace(participant, may_act=False)
         if _is_urgent(participant, board.settings):
-            _one_vm(board, event_state, participant)
+            event_state = _one_vm(board, event_state, waiting)
         elif other is not None:
-            _give_way(board, participant, other)
+            event_state = with_participants(event_state, [_give_way(board, waiting, other)])
+    return event_state
 
 
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
@@ -123,14 +150,15 @@ def _is_urgent(participant: Participant, settings: Settings) -> bool:
     return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
 
 
-def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> None:
-    """To put back what an event left, its VM is enough: the others may be gone for good."""
+def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> EventState:
+    """Acquire the lease of one VM. To put back what an event left, its VM is enough: the others may be gone for good."""
     other = at_work(board, [participant.host.name])
     if other is None:
-        participant.may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
-    else:
-        event_state.claimed = other if participant.named else event_state.claimed
-        _give_way(board, participant, other)
+        may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
+        return with_participants(event_state, [replace(participant, may_act=may_act)])
+    if participant.named:
+        event_state = replace(event_state, claimed=other)
+    return with_participants(event_state, [_give_way(board, participant, other)])
 
 
 def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
@@ -143,10 +171,8 @@ def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
     return None
 
 
-def _give_way(board: Leases, participant: Participant, words: str) -> None:
-    participant.intent = "stay" if participant.holds_changes else "none"
-    participant.reason = words
-    participant.wait = pause(board.settings, board.now)
+def _give_way(board: Leases, participant: Participant, words: str) -> Participant:
+    return replace(participant, intent=participant.undrained_intent, reason=words, wait=pause(board.settings, board.now))
 
 
 def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:

@@ -10,8 +10,8 @@ after Scheduled Events were enabled on a VM its empty list proves nothing, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Participant:
     """One VM's part in one event."""
 
@@ -67,6 +67,11 @@ class Participant:
     """Whether this run has claimed what it must have claimed for this VM's next act (leases.py)."""
     intends: bool = False
     """Whether it is to be noted now that the event is about to be approved."""
+
+    @property
+    def undrained_intent(self) -> str:
+        """What the VM needs while no drain may begin or go on: what is changed on it stays as it is."""
+        return "stay" if self.holds_changes else "none"
 
     @property
     def look_now(self) -> float:
@@ -135,7 +140,7 @@ class Participant:
         return self.started or self.approved or self.intended
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EventState:
     """One event and all that is known about it."""
 
@@ -145,7 +150,7 @@ class EventState:
     named: Named
     decision: Decision
     """The strictest of what holds for its VMs: what its approval goes by."""
-    participants: list[Participant]
+    participants: Sequence[Participant]
     ours: bool
     """Whether this run may act on it (only_events)."""
     rule: Decision
@@ -162,7 +167,7 @@ class EventState:
     """Hosts to look at once more, because their documents differ and may only have been read at different moments."""
     retired: tuple[str, ...] = ()
     """VMs that it names and for which nobody waits any more."""
-    blockers: list[str] = field(default_factory=list)
+    blockers: Sequence[str] = ()
     """Why it cannot be approved whatever the drains do."""
     hold: str | None = None
     """The blocker that only a person can lift; it is written to the records."""
@@ -249,7 +254,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     found = conflicts.find(seen, hosts, contradicted)
     divided = found.words is not None or any(participant.contested for participant in participants if participant.named)
     override = overrides.override(participants, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
-    _apply(participants, override, divided=divided)
+    participants = _apply(participants, override, divided=divided)
     counting = [participant for participant in participants if participant.named] or participants
     rule = strictest(participant.rule for participant in counting) if counting else decide(event)
     return EventState(
@@ -268,6 +273,12 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
         differing=found.again,
         retired=tuple(host.name for host in hosts.values() if host.state == "retired"),
     )
+
+
+def with_participants(event_state: EventState, changed: Iterable[Participant]) -> EventState:
+    """Return an event state with other values of some of its participants."""
+    by_host = {participant.host.name: participant for participant in changed}
+    return replace(event_state, participants=[by_host.get(participant.host.name, participant) for participant in event_state.participants])
 
 
 def _scopes(seen: ObservedEvent) -> list[Identity]:
@@ -375,18 +386,19 @@ def _part(
         left=None if started or event.not_before is None else event.not_before - now,
         presumed=presumed,
     )
-    participant.rule = participant.decision = _fixed(rule, participant)
-    return participant
+    rule = _fixed(rule, participant)
+    return replace(participant, rule=rule, decision=rule)
 
 
-def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> None:
+def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> list[Participant]:
     """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
     asked = [] if divided else who_approves(participants)
     approved = any(participant.record is not None and participant.record.approved_at is not None for participant in asked)
+    found = []
     for participant in participants:
-        participant.word = override.of(participant)
-        participant.decision = overrides.effective(participant.rule, participant.word)
-        participant.approved_elsewhere = approved
+        word = override.of(participant)
+        found.append(replace(participant, word=word, decision=overrides.effective(participant.rule, word), approved_elsewhere=approved))
+    return found
 
 
 def who_approves(participants: Iterable[Participant]) -> list[Participant]:

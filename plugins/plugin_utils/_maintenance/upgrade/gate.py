@@ -41,7 +41,8 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
-    budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    event_states, budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    observed_state = replace(observed_state, event_states=event_states)
     found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
     claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
