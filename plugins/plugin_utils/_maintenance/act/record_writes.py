@@ -18,20 +18,17 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 
 
 def note(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
-    """The step that writes what is new, or nothing."""
+    """Return the action that writes what is new about one VM and event, or None."""
+    record = participant.record
     if not participant.ok:
         return None
-    if participant.record is None:
+    if record is None:
         return _first(event_state, participant, settings)
-    changes: dict[str, Any] = {}
-    stamp: list[str] = []
     if participant.over:
-        _over(event_state, participant, participant.record, settings, changes)
+        changes, stamp = _over(participant, record, settings), []
     else:
-        _live(event_state, participant, participant.record, changes, stamp)
-    event = None
-    if participant.listed and _differs(participant, participant.record):
-        event = participant.event.for_record()
+        changes, stamp = _live(event_state, participant, record), _stamps(participant, record)
+    event = participant.event.for_record() if participant.listed and _differs(participant, record) else None
     if participant.intends:
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
@@ -63,60 +60,69 @@ def _differs(participant: Participant, record: Record) -> bool:
     )
 
 
-def _over(event_state: EventState, participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+def _over(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
+    """Return what changes in the record of an event that is gone for the VM."""
     if record.outcome is None:
-        changes.update(phase="gone", outcome=presence.outcome(record, began=participant.started or participant.approved))
-        if participant.absence.words:
-            changes["reason"] = participant.absence.words
-    elif participant.intent == "finish":
-        _finish(participant, record, settings, changes)
-    # Only what was begun can take too long: where nobody looked for a while, as with a slow schedule, it has not been tried yet.
-    elif participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
+        outcome = presence.outcome(record, began=participant.started or participant.approved)
+        words = participant.absence.words
+        return {"phase": "gone", "outcome": outcome, **({"reason": words} if words else {})}
+    if participant.intent == "finish":
+        return _finish(participant, record, settings)
+    # Only a recovery that was begun can take too long: with a slow schedule it may not have been tried yet.
+    if participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
         errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
-        changes.update(phase="failed", reason=f"not everything could be put back ({'; '.join(errors)})")
+        return {"phase": "failed", "reason": f"not everything could be put back ({'; '.join(errors)})"}
+    return {}
 
 
-def _finish(participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+def _finish(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
     look = participant.host.look
     if look is None:
-        raise AssertionError("only a part with a look gets here")
+        raise AssertionError("only a participant with an observation gets here")
     serves = look.in_service is True or (look.in_service is None and not settings.has_health)
     if serves or (participant.held_out and not record.methods):
-        changes["phase"] = "recovered"
-        if record.phase == "failed":
-            changes["reason"] = None
-    elif not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):
-        changes.update(phase="failed", reason=f"everything was put back, but it is {participant.reason}")
+        return {"phase": "recovered", **({"reason": None} if record.phase == "failed" else {})}
+    if not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):
+        return {"phase": "failed", "reason": f"everything was put back, but it is {participant.reason}"}
+    return {}
 
 
-def _live(event_state: EventState, participant: Participant, record: Record, changes: dict[str, Any], stamp: list[str]) -> None:
-    phase = record.phase
-    if participant.absence.first:
-        stamp.append("missing_since")
-    if participant.listed:
-        if record.missing_since is not None:
-            changes["missing_since"] = None
-        if record.outcome is not None:
-            phase = "noticed"
-            changes.update(phase=phase, outcome=None, reason=None)
-    if participant.started and record.started_at is None:
-        stamp.append("started_at")
+def _stamps(participant: Participant, record: Record) -> list[str]:
+    """Return the times that the VM writes by its own clock, while the event goes on."""
+    missing = ["missing_since"] if participant.absence.first else []
+    return [*missing, "started_at"] if participant.started and record.started_at is None else missing
+
+
+def _live(event_state: EventState, participant: Participant, record: Record) -> dict[str, Any]:
+    """Return what changes in the record of an event that goes on."""
+    again = _listed_again(record) if participant.listed else {}
     if not participant.may_begin and participant.intent != "undo":
-        return
+        return again
+    return {**again, **_phase_change(event_state, participant, record, again.get("phase", record.phase))}
+
+
+def _listed_again(record: Record) -> dict[str, Any]:
+    """Return what changes when a document lists the event whose absence, or end, was recorded."""
+    changes: dict[str, Any] = {} if record.missing_since is None else {"missing_since": None}
+    return changes if record.outcome is None else {**changes, "phase": "noticed", "outcome": None, "reason": None}
+
+
+def _phase_change(event_state: EventState, participant: Participant, record: Record, phase: str) -> dict[str, Any]:
     target, reason = _target(event_state, participant, phase)
     if target == "held":
-        if phase != "held" or record.reason != reason:
-            changes.update(phase="held", reason=reason)
-    elif target is not None and target != phase:
-        changes["phase"] = target
-        if record.reason is not None and phase == "held":
-            changes["reason"] = None
-        if target == "approved" and record.approved_at is None and event_state.approved_at is not None:
-            changes["approved_at"] = timestamps.form(event_state.approved_at)
+        return {} if phase == "held" and record.reason == reason else {"phase": "held", "reason": reason}
+    if target is None or target == phase:
+        return {}
+    changes: dict[str, Any] = {"phase": target}
+    if record.reason is not None and phase == "held":
+        changes["reason"] = None
+    if target == "approved" and record.approved_at is None and event_state.approved_at is not None:
+        changes["approved_at"] = timestamps.form(event_state.approved_at)
+    return changes
 
 
 def _target(event_state: EventState, participant: Participant, phase: str) -> tuple[str | None, str | None]:
-    """The phase that the record should have, where the roles do not set it."""
+    """Return the phase that the record should have, and the reason of a hold, where the roles do not set them."""
     idle = phase in ("noticed", "held")
     if participant.started:
         return ("started" if (idle and participant.intent == "none") or (drained_now(participant) and participant.intent == "stay") else None), None

@@ -29,7 +29,7 @@ class Presence:
 
 
 def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
-    """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
+    """Conclude whether an event is gone for a VM: only from two good documents without it, over gone_seconds apart."""
     look = host.look
     if look is None:
         return Presence(words="it did not answer")
@@ -38,22 +38,31 @@ def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Se
     upgrade = _upgrade_under_way(look, seen.key)
     if upgrade is not None:
         return Presence(words=upgrade)
-    blind_for = enabling_left(look, settings)
+    unproven_for = enabling_left(look, settings)
     if record is None:
-        # It has nothing to put back; whether the event goes on is for those who list it.
-        return Presence(enabling=blind_for > 0)
+        # The VM has nothing to put back; whether the event goes on is concluded from the VMs that list it.
+        return Presence(enabling=unproven_for > 0)
     if record.outcome is not None:
         return Presence(gone=True)
     knows = _listed_since(record, look.enabled_at)
-    if blind_for > 0 and not knows:
-        return Presence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    if unproven_for > 0 and not knows:
+        return Presence(enabling=True, wait=unproven_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    since = _missing_since(record, look, settings, knows=knows)
+    return Presence(first=True, wait=settings.gone_seconds) if since is None else _missing(seen, look.now - since, settings)
+
+
+def _missing_since(record: Record, look: Observation, settings: Settings, *, knows: bool) -> float | None:
+    """Return the time of the first document without the event; None where this one is the first that counts."""
     since = record.missing_since
-    # What was noted before the list could be trusted again is no first document.
+    if since is None or since > look.now:
+        return None
+    # What was recorded before the list could be trusted again is no first document.
     enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
-    early = since is not None and enabled_at is not None and since < enabled_at + settings.enabling_seconds
-    if since is None or since > look.now or early:
-        return Presence(first=True, wait=settings.gone_seconds)
-    elapsed = look.now - since
+    return None if enabled_at is not None and since < enabled_at + settings.enabling_seconds else since
+
+
+def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presence:
+    """Conclude from an absence of some seconds, and from the other VMs that list the event still."""
     if elapsed <= settings.gone_seconds:
         return Presence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
     others = [witness.name for witness in seen.listed_by]
