@@ -44,7 +44,7 @@ class PlanError(ValueError):
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
     """The whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
-    observed_state = look(observations, policy, chosen, now)
+    observed_state = observe(observations, policy, chosen, now)
     hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
     decided = decide(observed_state.event_states, hosts, chosen, moment)
     event_states = decided.event_states
@@ -95,7 +95,7 @@ class ObservedState:
     """Names in respond_retired that are known from nowhere else."""
 
 
-def look(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
+def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
     """All events and VMs, from what was observed."""
     moment = timestamps.parse(now)
     if moment is None:
@@ -104,7 +104,7 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Observ
     hosts = overrides.retire(observed, settings.retired)
     directory = Directory(hosts)
     rules = policies.load(policy)
-    events = overrides.worth_a_case(collect(hosts), overrides.speaking(hosts, moment))
+    events = overrides.without_ended(collect(hosts), overrides.with_overrides(hosts, moment))
     # In an order that no VM chooses: who comes first would else depend on what the first VM lists first.
     events.sort(key=lambda seen: seen.key)
     event_states = [build_event_state(seen, directory, rules, settings, moment) for seen in events]
@@ -127,7 +127,7 @@ class Decided:
 def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
     """Decide what every participant does, which leases are acquired and released, and which events are approved."""
     board = leases.read(hosts, settings, now)
-    event_states, budget = serve(event_states, hosts, board, settings, now)
+    event_states, budget = allocate(event_states, hosts, board, settings, now)
     event_states = undo_order.arrange(event_states, settings)
     event_states, approvers = approval.ready(event_states, settings)
     event_states, approvers = leases.arrange(board, event_states, approvers, hosts)
@@ -135,7 +135,7 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
     return Decided(event_states, board.actions, approvals, budget)
 
 
-def serve(
+def allocate(
     event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float
 ) -> tuple[list[EventState], allocation.Budget]:
     """Decide what each VM needs for its events by itself, and then what the disruption budget leaves room for."""

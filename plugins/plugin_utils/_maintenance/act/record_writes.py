@@ -64,7 +64,7 @@ def _over(participant: Participant, record: Record, settings: Settings) -> dict[
     """Return what changes in the record of an event that is gone for the VM."""
     if record.outcome is None:
         outcome = presence.outcome(record, began=participant.started or participant.approved)
-        words = participant.absence.words
+        words = participant.presence.words
         return {"phase": "gone", "outcome": outcome, **({"reason": words} if words else {})}
     if participant.intent == "finish":
         return _finish(participant, record, settings)
@@ -89,7 +89,7 @@ def _finish(participant: Participant, record: Record, settings: Settings) -> dic
 
 def _stamps(participant: Participant, record: Record) -> list[str]:
     """Return the times that the VM writes by its own clock, while the event goes on."""
-    missing = ["missing_since"] if participant.absence.first else []
+    missing = ["missing_since"] if participant.presence.first else []
     return [*missing, "started_at"] if participant.started and record.started_at is None else missing
 
 
@@ -131,7 +131,7 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
         return ("approved" if undrained or (drained_now(participant) and participant.intent == "stay") else None), None
     if participant.hold and (idle or participant.intent == "undo"):
         return "held", participant.hold
-    held = event_state.hold or overrides.blocker(participant.word)
+    held = event_state.hold or overrides.blocker(participant.override)
     if idle and participant.intent == "none" and held:
         return "held", held
     if phase == "held" and participant.intent == "none" and participant.listed:

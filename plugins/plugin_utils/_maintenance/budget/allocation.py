@@ -83,10 +83,10 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
     taken, stuck = Tally(budget.of, {**budget.claimed, **budget.out}), Tally(budget.of, budget.stuck)
     units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
     served = {event_state.key: event_state for event_state in event_states}
-    for unit in sorted(units, key=lambda one: _turn(one, settings, now)):
+    for unit in sorted(units, key=lambda one: _priority(one, settings, now)):
         key = unit.event_state.key
         # Units of one event have different participants, and what the event waits for is what its last unit waits for.
-        after = _serve(budget, unit._replace(event_state=served[key]), taken, stuck, board)
+        after = _allocate(budget, unit._replace(event_state=served[key]), taken, stuck, board)
         served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
     return unproven_drains.one_at_a_time(served.values(), budget.of), budget
@@ -271,36 +271,36 @@ def _goes_anyway(participant: Participant, settings: Settings) -> bool:
     return participant.intent == "drain" and comes and not participant.presumed and participant.decision.hold_at_deadline == "drain"
 
 
-def _told_to_go(unit: Unit) -> bool:
+def _is_approved_by_operator(unit: Unit) -> bool:
     """Whether a person said that it is approved, and nothing else holds it: then capacity does not either."""
-    return overrides.says_approve(unit.event_state.word) and _approves(unit)
+    return overrides.is_approval(unit.event_state.override) and _approves(unit)
 
 
 def _under_way(unit: Unit) -> bool:
     return any(participant.record is not None and is_out(participant.record) and not participant.over for participant in unit.participants)
 
 
-def _turn(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
+def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
     """What has no time is served by when it was noticed, so that it is not passed for ever."""
     # The latest of what its VMs say: none of them can bring the others forward.
     moment = max((participant.event.not_before for participant in unit.participants if participant.event.not_before is not None), default=None)
     if moment is None:
         noticed = [participant.record.history[0][1] for participant in unit.participants if participant.record and participant.record.history]
         moment = min(noticed, default=now)
-    goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _told_to_go(unit)
+    goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _is_approved_by_operator(unit)
     return not goes, not _under_way(unit), moment, unit.event_state.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> Unit:
+def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> Unit:
     """Return the unit with its place in the budget taken, or with what it waits for."""
     settings = board.settings
     names = _needs(budget, unit)
     unit = _unsure(budget, unit, taken, settings)
     begins = _begins(unit)
-    full = None if _told_to_go(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
+    full = None if _is_approved_by_operator(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
     event_id = unit.event_state.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
@@ -333,7 +333,7 @@ def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Uni
     Whether the drain has acted, or is about to, is not known. So it goes on counting as out, is not put back (its room would
     be given away), and goes on when there is room, or at its deadline.
     """
-    if _told_to_go(unit):
+    if _is_approved_by_operator(unit):
         return unit
     return unit._replace(participants=[_unsure_one(budget, participant, taken, settings) for participant in unit.participants])
 

@@ -132,7 +132,7 @@ class Record:
     """What people said about the event; see overrides.py for which of it counts."""
 
     @property
-    def only_carries(self) -> bool:
+    def only_has_overrides(self) -> bool:
         """Whether it is there for what a person said about others, and nothing was ever done here."""
         return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
 

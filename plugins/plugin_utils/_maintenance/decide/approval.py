@@ -128,7 +128,7 @@ def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
 def _approve(host: str, event_states: list[EventState], again: bool, settings: Settings) -> Approve:
     ids = [event_state.event.event_id for event_state in event_states]
     names = list(dict.fromkeys(name for event_state in event_states for name in event_state.event.resources))
-    rules = sorted({event_state.decision.name if event_state.word else f"rule {event_state.decision.name}" for event_state in event_states})
+    rules = sorted({event_state.decision.name if event_state.override else f"rule {event_state.decision.name}" for event_state in event_states})
     return Approve(
         host=host,
         event_id=ids[0],

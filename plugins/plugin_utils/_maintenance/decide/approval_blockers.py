@@ -23,17 +23,17 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
     """All reasons, the most lasting first."""
-    found = (gate(event_state, settings, now) for gate in APPROVAL_GATES)
+    found = (gate(event_state, settings, now) for gate in APPROVAL_BLOCKERS)
     return [words for words in found if words]
 
 
 def lasting(event_state: EventState, settings: Settings, now: float) -> str | None:
     """What only a person can lift."""
-    return _said(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
+    return _override(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
 
 
-def _said(event_state: EventState, settings: Settings, now: float) -> str | None:
-    return overrides.blocker(event_state.word)
+def _override(event_state: EventState, settings: Settings, now: float) -> str | None:
+    return overrides.blocker(event_state.override)
 
 
 def _policy(event_state: EventState, settings: Settings, now: float) -> str | None:
@@ -55,7 +55,7 @@ def _contested(event_state: EventState, settings: Settings, now: float) -> str |
 
 def _unmanaged(event_state: EventState, settings: Settings, now: float) -> str | None:
     names = event_state.named.unmanaged
-    if not names or settings.unmanaged == "ignore" or overrides.says_approve(event_state.word):
+    if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
     return f"it also names {', '.join(names)}, managed by nobody here; approving would start it there too (unmanaged: wait)"
 
@@ -64,12 +64,12 @@ def _unread(event_state: EventState, settings: Settings, now: float) -> str | No
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
     if silent:
         words = f"{', '.join(silent)} could not be read"
-        if overrides.says_approve(event_state.word) or not any(participant.ok for participant in event_state.hit):
+        if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):
             words += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(event_state)}"
         return words
     if event_state.named.unsure:
         words = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
-        return words + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.says_approve(event_state.word) else "")
+        return words + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.is_approval(event_state.override) else "")
     return None
 
 
@@ -98,8 +98,8 @@ def _methods(event_state: EventState, settings: Settings, now: float) -> str | N
     return f"{', '.join(without)}: {NO_METHOD}" if without else None
 
 
-APPROVAL_GATES: tuple[Callable[[EventState, Settings, float], str | None], ...] = (
-    _said,
+APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ...] = (
+    _override,
     _policy,
     _unmanaged,
     _methods,
@@ -118,7 +118,7 @@ def counts_as_drained(event_state: EventState, participant: Participant) -> bool
 def setback(event_state: EventState, settings: Settings) -> Participant | None:
     """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
     # An override, whatever it is, leaves drained what is drained. And where its VMs contradict each other none speaks for the others.
-    if event_state.word is not None or event_state.divided:
+    if event_state.override is not None or event_state.divided:
         return None
     for participant in event_state.hit:
         if participant.failed_live:

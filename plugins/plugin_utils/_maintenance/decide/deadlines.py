@@ -35,14 +35,14 @@ def too_near_to_undo(event_state: EventState, participant: Participant, settings
     """Whether there is no time to put back and drain again before the event begins, as far as one can know."""
     if participant.coming:
         return True
-    if overrides.says_approve(event_state.word) and not event_state.blockers:
+    if overrides.is_approval(event_state.override) and not event_state.blockers:
         return True
     return participant.left is not None and participant.left < settings.undo_seconds + settings.drain_seconds
 
 
 def kept_from_draining(participant: Participant, settings: Settings) -> bool:
     """Whether a person said that no drain begins now."""
-    return overrides.keeps_from_draining(participant.word, must_drain=must_drain(participant, settings))
+    return overrides.blocks_drain(participant.override, must_drain=must_drain(participant, settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Due:
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
     """Whether a drain may begin now."""
     last = latest(participant, settings)
-    if participant.word is not None and kept_from_draining(participant, settings):
-        waits = [seconds for seconds in (last, (participant.word.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
-        return Due(False, min(waits, default=None), participant.word.words)
+    if participant.override is not None and kept_from_draining(participant, settings):
+        waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
+        return Due(False, min(waits, default=None), participant.override.words)
     if participant.coming:
         return Due(True)
     decision = participant.decision

@@ -54,8 +54,8 @@ def _silent(event_state: EventState, participant: Participant) -> Participant:
 
 
 def _in_doubt(participant: Participant) -> Participant:
-    absence = participant.absence
-    return replace(participant, intent=participant.undrained_intent, asleep=participant.record is None, wait=absence.wait, reason=absence.words)
+    presence = participant.presence
+    return replace(participant, intent=participant.undrained_intent, asleep=participant.record is None, wait=presence.wait, reason=presence.words)
 
 
 def drained_now(participant: Participant) -> bool:

@@ -34,7 +34,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
-        "decision": overrides.shown(event_state.word),
+        "decision": overrides.shown(event_state.override),
         "retired": list(event_state.retired),
         "phase": phase,
         "reason": messages.reason(event_state, phase),

@@ -19,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.presence import Presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Participant:
     record: Record | None
     named: bool
     """Whether the event names it. A VM with a record that is not named any more still has something to put back."""
-    absence: presence.Presence
+    presence: Presence
     contested: str | None
     """With whom its identity is confused, in words (directory.py)."""
     event: Event
@@ -44,7 +45,7 @@ class Participant:
     """Seconds until NotBefore by its own document; None where there is no such time."""
     presumed: bool = False
     """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
-    word: Override | None = None
+    override: Override | None = None
     """The override that counts for this VM (overrides.py)."""
     approved_elsewhere: bool = False
     """Whether a record of any VM of the event says that it was approved."""
@@ -86,7 +87,7 @@ class Participant:
     @property
     def listed(self) -> bool:
         """Whether its own document has the event."""
-        return self.absence.listed
+        return self.presence.listed
 
     @property
     def may_begin(self) -> bool:
@@ -101,7 +102,7 @@ class Participant:
     @property
     def over(self) -> bool:
         """Whether the event is gone for this VM: now, or concluded earlier and not listed again."""
-        return self.ok and (self.absence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
+        return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
 
     @property
     def has_ended(self) -> bool:
@@ -155,7 +156,7 @@ class EventState:
     """Whether this run may act on it (only_events)."""
     rule: Decision
     """The strictest of what the policy says."""
-    word: Override | None = None
+    override: Override | None = None
     """What a person said about it, as far as it counts for the whole event (overrides.py)."""
     remarks: tuple[str, ...] = ()
     """What VMs say about it that does not count, and why, in words."""
@@ -210,7 +211,7 @@ class EventState:
         return max(
             (
                 participant.record.approved_at
-                for participant in who_approves(self.participants)
+                for participant in approving_participants(self.participants)
                 if participant.record and participant.record.approved_at is not None
             ),
             default=None,
@@ -240,7 +241,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     scopes = _scopes(seen)
     # In an order that no VM chooses: with room for one, it says who drains first, and on which VM it is noted what people were told.
     hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
-    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_carries(host, seen.key)]
+    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_has_overrides(host, seen.key)]
     sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
     # What the VMs of the event say about it counts, and what others say does not, unless nobody else says anything.
     event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
@@ -266,7 +267,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
         participants=participants,
         ours=not settings.only_events or event.key in settings.only_events,
         rule=rule,
-        word=override.word,
+        override=override.override,
         remarks=(*override.remarks, *found.remarks),
         conflict=found.words,
         contradicted=tuple(host.name for host in contradicted),
@@ -331,7 +332,7 @@ def _names_itself(seen: ObservedEvent, host: Host) -> bool:
 
 def _record_names(seen: ObservedEvent, host: Host) -> bool:
     record = host.look.records.get(seen.key) if host.look else None
-    return record is not None and not record.only_carries and own_name(host) in record.event.names
+    return record is not None and not record.only_has_overrides and own_name(host) in record.event.names
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
@@ -342,10 +343,10 @@ def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool
     return presence.enabling(look, settings)
 
 
-def _only_carries(host: Host, key: str) -> bool:
+def _only_has_overrides(host: Host, key: str) -> bool:
     """A record on a VM that the event does not hit, there only for what a person said."""
     look = host.look or host.last_look
-    return look is not None and look.records[key].only_carries
+    return look is not None and look.records[key].only_has_overrides
 
 
 def _remembering(policy: Policy) -> Callable[[Event], Decision]:
@@ -366,8 +367,8 @@ def _part(
 ) -> Participant:
     look = host.look or host.last_look
     record = look.records.get(seen.key) if look else None
-    absence = presence.absence(seen, host, record, settings)
-    presumed = named and absence.enabling and seen.listed
+    present = presence.conclude(seen, host, record, settings)
+    presumed = named and present.enabling and seen.listed
     own = seen.documents.get(host.name)
     event = own or (common if presumed or record is None or host.look is None else record.event)
     rule = decide(event)
@@ -377,7 +378,7 @@ def _part(
         host=host,
         record=record,
         named=named,
-        absence=absence,
+        presence=present,
         contested=contested,
         event=event,
         rule=rule,
@@ -392,16 +393,16 @@ def _part(
 
 def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> list[Participant]:
     """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
-    asked = [] if divided else who_approves(participants)
+    asked = [] if divided else approving_participants(participants)
     approved = any(participant.record is not None and participant.record.approved_at is not None for participant in asked)
     found = []
     for participant in participants:
         word = override.of(participant)
-        found.append(replace(participant, word=word, decision=overrides.effective(participant.rule, word), approved_elsewhere=approved))
+        found.append(replace(participant, override=word, decision=overrides.effective(participant.rule, word), approved_elsewhere=approved))
     return found
 
 
-def who_approves(participants: Iterable[Participant]) -> list[Participant]:
+def approving_participants(participants: Iterable[Participant]) -> list[Participant]:
     """The VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
     return [participant for participant in participants if participant.named or participant.event.key in participant.host.approved]
 

@@ -38,12 +38,12 @@ class ObservedEvent:
         return list({id(version): version for version in self.documents.values()}.values())
 
     @property
-    def only_spoken_of(self) -> bool:
+    def only_has_overrides(self) -> bool:
         """Whether nobody lists it, nothing was done for it, and all that remains is what people said about it."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
         looks = [(host.look or host.last_look) for host in self.remembered_by]
-        return all(look is not None and look.records[self.key].only_carries for look in looks)
+        return all(look is not None and look.records[self.key].only_has_overrides for look in looks)
 
 
 def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:

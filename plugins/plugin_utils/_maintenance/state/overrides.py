@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HOLDING = ("hold", "let_it_come")
 
 
-def about_event(words: Iterable[Override], now: float) -> Override | None:
+def newest_override(words: Iterable[Override], now: float) -> Override | None:
     """The one word about the event that counts, or counted until its time was over."""
     found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
     return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
@@ -38,7 +38,7 @@ def is_ahead(word: Override, now: float) -> bool:
     return not word.unreadable and word.at > now + CLOCK_TOLERANCE
 
 
-def speaking(hosts: Iterable[Host], now: float) -> set[str]:
+def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
     """The events (lower case) about which anything that holds stands in any record."""
     looks = [look for host in hosts if (look := host.look or host.last_look)]
     return {
@@ -56,7 +56,7 @@ def speaking(hosts: Iterable[Host], now: float) -> set[str]:
 class EffectiveOverride:
     """What counts for one event."""
 
-    word: Override | None = None
+    override: Override | None = None
     """For the event as a whole."""
     own: Mapping[str, Override] = field(default_factory=dict)
     """By host: a hold or a let_it_come that stands on that VM itself."""
@@ -65,10 +65,10 @@ class EffectiveOverride:
 
     def of(self, participant: Participant) -> Override | None:
         """What counts for one VM. That it may come undrained is for each VM to carry itself: for the others it is a hold."""
-        if self.word is not None and self.word.action not in HOLDING:
-            return self.word
+        if self.override is not None and self.override.action not in HOLDING:
+            return self.override
         own = self.own.get(participant.host.name)
-        return own or (replace(self.word, action="hold") if self.word else None)
+        return own or (replace(self.override, action="hold") if self.override else None)
 
 
 def override(participants: Sequence[Participant], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> EffectiveOverride:
@@ -83,7 +83,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     for participant in participants:
         words = participant.record.said if participant.record else ()
         remarks += [f"{participant.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
-        newest = about_event(words, now)
+        newest = newest_override(words, now)
         if participant.named and newest is not None and newest.action == "release":
             released.append(f"{participant.host.name}: {newest.words}")
         if participant.named and newest is not None and newest.action != "release" and newest.holds(now):
@@ -154,9 +154,9 @@ def unknown_retired(added: Iterable[Host], event_states: Iterable[EventState], m
     return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
 
 
-def worth_a_case(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
+def without_ended(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
     """Skip ended events of which nothing remains but overrides that have ended, too."""
-    return [seen for seen in events if not seen.only_spoken_of or seen.key in about]
+    return [seen for seen in events if not seen.only_has_overrides or seen.key in about]
 
 
 def effective(decision: Decision, word: Override | None) -> Decision:
@@ -166,7 +166,7 @@ def effective(decision: Decision, word: Override | None) -> Decision:
     return replace(decision, name=word.words, drain=False, approve="now", drain_at=None, window=(), problem=None)
 
 
-def says_approve(word: Override | None) -> bool:
+def is_approval(word: Override | None) -> bool:
     """Whether nothing but a failed observation may hold the approval."""
     return word is not None and word.action == "approve"
 
@@ -176,7 +176,7 @@ def blocker(word: Override | None) -> str | None:
     return word.words if word is not None and word.action in ("hold", "let_it_come") else None
 
 
-def keeps_from_draining(word: Override | None, *, must_drain: bool) -> bool:
+def blocks_drain(word: Override | None, *, must_drain: bool) -> bool:
     """Whether no drain begins: held until its deadline, or let come as it is."""
     return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
 

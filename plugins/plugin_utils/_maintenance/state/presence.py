@@ -28,7 +28,7 @@ class Presence:
     words: str | None = None
 
 
-def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
+def conclude(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
     """Conclude whether an event is gone for a VM: only from two good documents without it, over gone_seconds apart."""
     look = host.look
     if look is None:

@@ -36,12 +36,12 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     """The whole decision, in plain lists and dictionaries."""
     asked = gate_request.load(ask)
     chosen = _of_upgrade(settings_module.load(settings))
-    observed_state = planning.look(observations, policy, chosen, now)
+    observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
-    event_states, budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    event_states, budget = planning.allocate(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
     observed_state = replace(observed_state, event_states=event_states)
     found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
