@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan: from what is, the next step for every VM and event. A pure function, and the only place that decides."""
+"""The plan: from the observed state, the next actions for every VM and event. A pure function, and the only place that decides."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ WITNESSES = 3
 
 
 class PlanError(ValueError):
-    """What the plan was given cannot be used."""
+    """The input of the plan cannot be used."""
 
 
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """The whole plan, in plain lists and dictionaries."""
+    """Make the whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     observed_state = observe(observations, policy, chosen, now)
     hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
@@ -85,7 +85,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
 
 @dataclass(frozen=True, slots=True)
 class ObservedState:
-    """What is, before anything is decided."""
+    """All events and VMs, before anything is decided."""
 
     event_states: list[EventState]
     hosts: list[Host]
@@ -96,7 +96,7 @@ class ObservedState:
 
 
 def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
-    """All events and VMs, from what was observed."""
+    """Return the observed state: all events and VMs of the observations."""
     moment = timestamps.parse(now)
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
@@ -105,7 +105,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     directory = Directory(hosts)
     rules = policies.load(policy)
     events = overrides.without_ended(collect(hosts), overrides.with_overrides(hosts, moment))
-    # In an order that no VM chooses: who comes first would else depend on what the first VM lists first.
+    # In an order that no VM chooses: else the first event would be the one that the first VM lists first.
     events.sort(key=lambda seen: seen.key)
     event_states = [build_event_state(seen, directory, rules, settings, moment) for seen in events]
     members = {name.lower() for group in settings.capacity for name in group.members}
@@ -115,7 +115,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What was decided for all participants together."""
+    """The decisions for all participants together."""
 
     event_states: list[EventState]
     """The same events, each participant with its intent."""
@@ -148,7 +148,7 @@ def allocate(
 
 
 def _unread(hosts: list[Host]) -> list[str]:
-    """Why VMs could not be read, those with the same reason together."""
+    """Return why VMs could not be read, those with the same reason together."""
     found: dict[str, list[str]] = {}
     for host in hosts:
         if host.state == "failed":
@@ -157,7 +157,7 @@ def _unread(hosts: list[Host]) -> list[str]:
 
 
 def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:
-    """What VMs say that does not count, or contradicts others; and names of retired VMs that are misspelt perhaps."""
+    """Return what operators should know: contradictions between VMs, overrides that do not count, and retired VMs whose names may be misspelt."""
     event_states = observed_state.event_states
     confused = [
         *observed_state.directory.contested.values(),
@@ -177,7 +177,7 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
 
 
 def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
-    """What operators have to see to, a few lines for each VM: one VM's records must not bury the others."""
+    """Return what operators have to do by hand, a few lines for each VM: one VM's records must not bury the others."""
     said: dict[str, list[str]] = {}
     for event_state in event_states:
         for participant in event_state.participants:
@@ -213,14 +213,14 @@ def _actions(
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:
-    """Oldest first: by when it was noticed, then by its time."""
+    """Return the sort key that puts the oldest event first: by when it was noticed, then by its time."""
     noticed = [participant.record.history[0][1] for participant in event_state.participants if participant.record and participant.record.history]
     infinite = float("inf")
     return min(noticed, default=infinite), event_state.event.not_before or infinite, event_state.key
 
 
 def _involved(event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers) -> list[str]:
-    """The VMs to look at again while something goes on, and some witnesses: an event that any of them lists is listed."""
+    """Return the VMs to observe again while something goes on, and some witnesses: an event that any of them lists is listed."""
     names = {action.host for action in actions}
     for event_state in event_states:
         if requeue.is_alive(event_state):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has to be written to the records, one note for each VM and event. A record that says so already is left alone."""
+"""What must be written to the records, one action for each VM and event. A record that is up to date is left alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order a turn takes the steps of a plan. All VMs go from stage to stage together."""
+"""The order in which an iteration takes the actions of a plan. All VMs go from stage to stage together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 
-# Records first; approvals before what takes longer; people late, and what can wait last.
+# Records first; approvals before what takes longer; operators late, and what can wait last.
 STAGES = (
     ("note", ("claim", "release", "note")),
     ("approve", ("approve",)),
@@ -20,9 +20,9 @@ STAGES = (
     ("tell", ("tell",)),
     ("forget", ("forget",)),
 )
-# One task takes all of a VM's steps; the others take one step at a time.
+# One task takes all actions of a VM; the other stages take one action at a time.
 AT_ONCE = ("note", "mirror", "forget")
-# Of the others, so many of one VM in a turn; the rest come in the next one. No VM has so many events, unless it makes them up.
+# In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more.
 MOST_OF_ONE_VM = 10
 ORDER = {act: number for number, (_name, acts) in enumerate(STAGES) for act in acts}
 

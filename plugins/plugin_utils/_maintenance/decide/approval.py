@@ -4,7 +4,7 @@
 """Which events are approved now, and from which VM. One request per approver for all its events.
 
 First it is noted on every VM of the event that it is about to be approved. Only a plan that sees this note on all of them
-gives the approval: from the note on nobody puts back a drain, and everybody counts these VMs as out, so that a request
+gives the approval: from the note on no run undoes a drain, and all runs count these VMs as out, so that a request
 that was slow, or of a run that died, finds the VMs as they were when it was decided.
 """
 
@@ -94,7 +94,7 @@ def _must_drain(event_state: EventState) -> list[Participant]:
 
 
 def _all_drained(event_state: EventState, settings: Settings) -> bool:
-    """Rule 1: every managed VM in Resources has drained for it and still is."""
+    """Tell whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
     return all(drained_now(participant) and fresh(participant, settings) for participant in _must_drain(event_state))
 
 
@@ -110,13 +110,13 @@ def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventSta
 
 
 def _can(event_state: EventState, host: Host, again: bool) -> bool:
-    """Whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
+    """Tell whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
     event = event_state.seen.documents.get(host.name)
     return event is not None and not event.started and (again or event_state.key not in host.could_not_approve)
 
 
 def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
-    """The first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
+    """Return the first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
     hit = [participant.host for participant in event_state.hit if _can(event_state, participant.host, again)]
     if event_state.event.event_type == "Terminate":
         return hit

@@ -22,13 +22,13 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 
 
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
-    """All reasons, the most lasting first."""
+    """Return all reasons, the most lasting first."""
     found = (gate(event_state, settings, now) for gate in APPROVAL_BLOCKERS)
     return [words for words in found if words]
 
 
 def lasting(event_state: EventState, settings: Settings, now: float) -> str | None:
-    """What only a person can lift."""
+    """Return the blocker that only an operator can lift, or None."""
     return _override(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
 
 
@@ -74,7 +74,7 @@ def _unread(event_state: EventState, settings: Settings, now: float) -> str | No
 
 
 def acknowledge(event_state: EventState) -> str:
-    """The command that approves an event from outside the VMs, safe to paste."""
+    """Return the command that approves an event from outside the VMs, safe to paste."""
     participant = next(iter(event_state.hit), None)
     identity = participant.host.identity if participant else Identity()
     kind, name = "virtualMachines", identity.name
@@ -111,13 +111,13 @@ APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ..
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:
-    """The policy may say that a VM which nobody can reach serves nobody. A failed look is not unreachable."""
+    """Tell whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
     return not participant.ok and participant.host.state == "unreachable" and event_state.decision.unreachable == "drained"
 
 
 def setback(event_state: EventState, settings: Settings) -> Participant | None:
-    """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
-    # An override, whatever it is, leaves drained what is drained. And where its VMs contradict each other none speaks for the others.
+    """Return a VM whose drain failed and that is not ready for its retry, or None. Until then the other VMs of the event serve as well."""
+    # With any override, what is drained stays drained. And where the VMs' documents contradict each other, each VM counts for itself only.
     if event_state.override is not None or event_state.divided:
         return None
     for participant in event_state.hit:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each VM of an event needs next, seen by itself. Who has to wait for whom is arranged afterwards (undo_order.py)."""
+"""What each VM of an event needs next, by itself. Which VM waits for another is decided afterwards (allocation.py, undo_order.py)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _in_doubt(participant: Participant) -> Participant:
 
 
 def drained_now(participant: Participant) -> bool:
-    """Drained, and verified in the present boot of the VM."""
+    """Tell whether the VM is drained, and was verified in its present boot."""
     record, look = participant.record, participant.host.look
     if record is None or look is None or not record.all_drained or record.phase not in ("drained", "approved", "started"):
         return False
@@ -71,14 +71,14 @@ def drained_now(participant: Participant) -> bool:
 
 
 def fresh(participant: Participant, settings: Settings) -> bool:
-    """Verified so lately that an approval may rely on it."""
+    """Tell whether the drain was verified so lately that an approval may rely on it."""
     if not drained_now(participant) or participant.record is None or participant.record.verified_at is None:
         return False
     return -JITTER <= participant.look_now - participant.record.verified_at <= settings.verify_seconds
 
 
 def _after(participant: Participant, settings: Settings) -> Participant:
-    """The event is gone for this VM: put back what was changed, then wait until the VM is in service."""
+    """Decide for a VM that the event is gone for: put back what was changed, then wait until the VM is in service."""
     record, look = participant.record, participant.host.look
     if record is None or look is None:
         return participant
@@ -114,13 +114,13 @@ def _not_in_service(look: Observation, settings: Settings) -> str | None:
 
 
 def _long_over(participant: Participant, settings: Settings) -> bool:
-    """A schedule reports what was mishandled once or twice and not for a whole day."""
+    """Tell whether the end is so long ago that a failure was reported already: a schedule reports it once or twice, not for a whole day."""
     recovered = participant.record.last("recovered") if participant.record else None
     return recovered is not None and participant.look_now - recovered > max(settings.pass_interval, 60.0)
 
 
 def recovery_overdue(participant: Participant, settings: Settings) -> bool:
-    """Whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
+    """Tell whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
     look = participant.host.look
     if look is None:
         return False
@@ -128,7 +128,7 @@ def recovery_overdue(participant: Participant, settings: Settings) -> bool:
 
 
 def began_undrained(participant: Participant) -> bool:
-    """Whether the event began on a VM whose drain had failed."""
+    """Tell whether the event began on a VM whose drain had failed."""
     record = participant.record
     began = _began_at(record) if record else None
     if record is None or began is None:
@@ -138,7 +138,7 @@ def began_undrained(participant: Participant) -> bool:
 
 
 def _began_at(record: Record) -> float | None:
-    """When the event began: seen, or concluded from its vanishing after its time with nobody looking in between."""
+    """Return when the event began: observed, or concluded, where it vanished after its time without an observation in between."""
     if record.started_at is not None:
         return record.started_at
     due, missing = record.event.not_before, record.missing_since

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several runs at once: who may act on which VM (design: several runs at once).
+"""Several runs at once: which run may act on which VM (design: several runs at once).
 
-A run claims all readable VMs of an event, or none, and acts only in a plan that is made from looks taken after all of
-these claims were acknowledged. Nobody passes another's claim. So of two runs that want the same VM, or the last room of a
+A run acquires the leases of all readable VMs of an event, or none, and acts only in a plan that is made from observations taken after all of
+these leases were acknowledged. No run passes another's lease. So of two runs that want the same VM, or the last room of a
 group, at least one sees the other before it acts.
 """
 
@@ -29,21 +29,21 @@ PAUSE = 30.0
 
 @dataclass(slots=True)
 class Leases:
-    """All claims that were seen."""
+    """All leases that were observed."""
 
     settings: Settings
     now: float
     others: dict[str, list[Lease]] = field(default_factory=dict)
     own: dict[str, dict[str, Lease]] = field(default_factory=dict)
     kept: set[tuple[str, str]] = field(default_factory=set)
-    """Own claims that something needs: host and digest."""
+    """Leases of this run that something needs: host and digest."""
     asked: set[tuple[str, str]] = field(default_factory=set)
-    """What is claimed in this plan: host and digest."""
+    """Leases that this plan acquires: host and digest."""
     actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
-    """Whose claims are where. Who only looks on counts no claim whose time limit has passed."""
+    """Return the leases of this run and of the others. A run that only reports counts no expired lease."""
     board = Leases(settings, now)
     for host in hosts:
         for claim in host.look.claims if host.look else ():
@@ -76,25 +76,25 @@ def arrange(
 
 
 def tidy(board: Leases, hosts: Iterable[Host]) -> None:
-    """Give back what this run needs no more, and remove what runs have left whose time is over."""
+    """Release the leases that this run does not need any more, and remove expired ones."""
     if board.settings.run.id:
         for host in hosts:
             _tidy(board, host)
 
 
 def token(settings: Settings) -> dict[str, Any] | None:
-    """What an act carries, so that it is done under the claim."""
+    """Return the part of an action by which it is done under this run's lease."""
     return {"run": settings.run.id, "seconds": settings.claim_seconds} if settings.run.id else None
 
 
 def pause(settings: Settings, now: float) -> float:
-    """A random part of the pause, in seconds; the same for the same run and time, so that a plan stays a function of its input."""
+    """Return a random part of the pause, in seconds; the same for the same run and time, so that a plan stays a function of its input."""
     seed = hashlib.sha256(f"{settings.run.id} {now:.3f}".encode()).digest()
     return round(1.0 + (PAUSE - 1.0) * int.from_bytes(seed[:4], "big") / 2**32, 3)
 
 
 class _Served(NamedTuple):
-    """An event state after its leases were looked at, and whether another run is at work on what its approval needs."""
+    """An event state with its leases decided, and whether another run is at work on what its approval needs."""
 
     event_state: EventState
     lost: bool = False
@@ -142,7 +142,7 @@ def _held_back(board: Leases, event_state: EventState, acting: Iterable[Particip
 
 
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
-    """Whether it is done under a claim on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
+    """Tell whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
 
     Else a VM that cannot be claimed, or that says it is claimed for ever, would leave the others undrained when Azure takes them,
     or out of service.
@@ -162,7 +162,7 @@ def _one_vm(board: Leases, event_state: EventState, participant: Participant) ->
 
 
 def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
-    """Who else is at work there. A claim whose time limit has passed keeps nobody from claiming: it is removed with that."""
+    """Return which other run is at work on these VMs, or None. An expired lease is in no run's way: acquiring a lease removes it."""
     for name in wanted:
         for claim in board.others.get(name, ()):
             if not claim.expired:
@@ -176,7 +176,7 @@ def _give_way(board: Leases, participant: Participant, words: str) -> Participan
 
 
 def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
-    """Whether all of them are this run's, and were so before they were looked at. What is missing is claimed."""
+    """Tell whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
     if not board.settings.run.id:
         return True
     digest, key = event_digest(event_id), event_id.strip().lower()
@@ -206,7 +206,7 @@ def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> Ac
 
 
 def _tidy(board: Leases, host: Host) -> None:
-    """What this run needs no more, and what runs have left whose time is over."""
+    """Release the leases of one VM that this run does not need any more, and remove expired ones."""
     going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
     expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
     unneeded = [claim for digest, claim in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
@@ -230,7 +230,7 @@ def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> Re
 
 
 def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
-    """The claims as the plan returns them."""
+    """Return the leases as the plan shows them."""
     return [
         {
             "host": host.name,

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drains of VMs whose own document proves nothing yet, for events that only others list.
 
-Where Scheduled Events were enabled just now the VM's own list is empty whatever is coming, so the others' word has to do. It may
+Where Scheduled Events were enabled just now the VM's own list is empty whatever is coming, so only the documents of others name the event. They may
 be false. In a capacity group such a drain needs room as any other; VMs without a group go one at a time.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
-# While one of them is drained the next one is looked at this often.
+# While one of them is drained, the next one is observed this often, in seconds.
 CHECK = 15.0
 
 

@@ -19,12 +19,12 @@ class Presence:
 
     listed: bool = False
     first: bool = False
-    """Missed now for the first time: to be noted, and nothing more."""
+    """Whether this is the first document without the event: that is recorded, and concludes nothing."""
     gone: bool = False
     enabling: bool = False
     """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
     wait: float | None = None
-    """Seconds until a second look can say more."""
+    """Seconds until a second observation can say more."""
     words: str | None = None
 
 
@@ -75,9 +75,9 @@ def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presenc
 
 
 def _upgrade_under_way(look: Observation, key: str) -> str | None:
-    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone.
+    """Return why an upgrade is not over, or None. No document lists an upgrade: it goes on while its lease stands, and is gone after that.
 
-    Where a person wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
+    Where an operator wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
     """
     if not key.startswith(UPGRADE):
         return None
@@ -89,12 +89,12 @@ def _upgrade_under_way(look: Observation, key: str) -> str | None:
 
 
 def enabling(look: Observation, settings: Settings) -> bool:
-    """Whether an empty list proves nothing yet."""
+    """Tell whether an empty list proves nothing yet."""
     return enabling_left(look, settings) > 0
 
 
 def enabling_left(look: Observation, settings: Settings) -> float:
-    """For how many seconds more an empty list proves nothing."""
+    """Return for how many seconds more an empty list proves nothing."""
     if look.enabled_at is None:
         return settings.enabling_seconds if look.enabled_recently else 0.0
     if look.now < look.enabled_at:
@@ -104,14 +104,14 @@ def enabling_left(look: Observation, settings: Settings) -> float:
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:
-    """The phase C(noticed) is entered only when the VM's own document lists the event (see record_writes.py)."""
+    """Tell whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
     if enabled_at is None:
         return False
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
 def outcome(record: Record, *, began: bool) -> str:
-    """How an event ended for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
+    """Return the outcome of an event for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
     if began:
         return "completed"
     missing, due = record.missing_since, record.event.not_before
