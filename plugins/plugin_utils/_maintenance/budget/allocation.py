@@ -174,7 +174,7 @@ def _see_claims(budget: Budget, board: Leases) -> None:
 
 
 def _is_out(participant: Participant) -> bool:
-    """Tell whether the VM of a participant is out. A VM that approves for others has a record too, and goes on serving: it is out only if it is named, or changed."""
+    """Tell whether the VM is out. One that approves for others has a record too, and serves: it is out only if named, or changed."""
     return participant.record is not None and (participant.record.needs_undo or (participant.named and is_out(participant.record)))
 
 
