@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -159,11 +160,9 @@ def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
     """A record that only says that a drain begins is undone where the room was taken, instead of going on to count."""
     real = allocation._unsure
 
-    def unsure(rooms: Any, unit: Any, *more: Any) -> None:
-        before = [part for part in unit.participants if part.intent == "drain"]
-        real(rooms, unit, *more)
-        for part in before:
-            if part.intent == "stay":
-                part.intent = "undo"
+    def unsure(rooms: Any, unit: Any, *more: Any) -> Any:
+        after = real(rooms, unit, *more)
+        pairs = zip(unit.participants, after.participants, strict=True)
+        return after._replace(participants=[replace(new, intent="undo") if (old.intent, new.intent) == ("drain", "stay") else new for old, new in pairs])
 
     patch.setattr(allocation, "_unsure", unsure)

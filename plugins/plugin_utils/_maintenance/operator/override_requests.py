@@ -151,7 +151,7 @@ def _shown(seen: ObservedEvent) -> str:
 
 def _again(saying: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
     """The new word. Said again it is the old one, with its times, as far as that counts still."""
-    words = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
+    words = [overrides.newest_override(participant.record.said if participant.record else (), now) for participant in carriers]
     new = saying.word
     for old in sorted((word for word in words if word is not None), key=lambda word: -word.at):
         if _same(old, saying) and (old.action == "release" or old.holds(now)):

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
@@ -32,7 +34,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
-        "decision": overrides.shown(event_state.word),
+        "decision": overrides.shown(event_state.override),
         "retired": list(event_state.retired),
         "phase": phase,
         "reason": messages.reason(event_state, phase),
@@ -121,12 +123,12 @@ def _explained(records: Any) -> bool:
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
 
 
-def counts(phases: dict[str, str], steps: list[dict[str, Any]], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
+def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
     """Numbers, for workflows that branch on them. All of them each time, so that nobody needs to ask whether one is there."""
     words_ = list(phases.values())
     return {
         "events": len(words_),
-        "steps": len(steps),
+        "steps": len(actions),
         **{phase: words_.count(phase) for phase in (*PHASES, "foreign", "retired")},
         "vms": len(hosts),
         "vms_answered": found["answered"],
@@ -134,7 +136,7 @@ def counts(phases: dict[str, str], steps: list[dict[str, Any]], hosts: list[Host
     }
 
 
-def fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:
+def fingerprint(hosts: list[Host], actions: Iterable[Action]) -> str:
     """Equal in two plans one after the other: the steps between them changed nothing, a full disk perhaps. Trying on is no progress."""
     kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
-    return "\n".join(kept + [f"{step['host']} {step['act']} {step['event_id']}" for step in steps])
+    return "\n".join(kept + [f"{action.host} {action.act} {action.event_id}" for action in actions])

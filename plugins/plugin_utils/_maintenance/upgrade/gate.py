@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, MarkProgress, RestoreRecord, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
@@ -35,20 +36,22 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     """The whole decision, in plain lists and dictionaries."""
     asked = gate_request.load(ask)
     chosen = _of_upgrade(settings_module.load(settings))
-    observed_state = planning.look(observations, policy, chosen, now)
+    observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
-    budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    event_states, budget = planning.allocate(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    observed_state = replace(observed_state, event_states=event_states)
     found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
     claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
     gave_way = bool(found) and any(claims for claims in board.own.values())
     leases.tidy(board, observed_state.hosts)
     lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
-    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
+    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [action.host for action in lost])
     involved = allocation.involved(chosen, set(todo))
+    actions: list[Action] = [*board.actions, *lost, *(_marks(asked, hosts, board) if answer.go else [])]
     decided = {
         "go": answer.go,
         "nothing_to_do": not todo,
@@ -62,7 +65,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         },
         "obstacles": [one.shown() for one in found],
         "why": answer.why,
-        "steps": board.steps + lost + (_marks(asked, hosts, board) if answer.go else []),
+        "steps": [serialise(action) for action in actions],
         "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
         "capacity": allocation.shown(budget),
         "claims": leases.shown(observed_state.hosts, chosen),
@@ -145,22 +148,22 @@ def _obstacles(
     ]
 
 
-def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) -> list[dict[str, Any]]:
+def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) -> list[MarkProgress]:
     """A VM whose upgrade begins says so before anything is done to it: a run that is killed then leaves it begun."""
     if not ask.marks:
         return []
-    step = {"act": "mark", "upgrade": ask.upgrade, "state": BEGUN, "event_id": ask.claim_id, "claim": leases.token(board.settings)}
+    token = leases.token(board.settings)
     return [
-        {**step, "host": name, "reason": f"upgrade {ask.upgrade!r} begins", "continues": False}
+        MarkProgress(host=name, event_id=ask.claim_id, upgrade=ask.upgrade, state=BEGUN, lease=token, reason=f"upgrade {ask.upgrade!r} begins")
         for name in ask.batch
         if _mark(ask, hosts.get(name)) not in (BEGUN, UPGRADED)
     ]
 
 
-def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[dict[str, Any]]:
+def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[RestoreRecord]:
     """Without its record a VM that is out would be taken for one that was found so, and stay out. Written back under the claim."""
-    steps = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
-    return [{**step, "claim": leases.token(board.settings)} for step in steps if step]
+    actions = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
+    return [replace(action, lease=leases.token(board.settings)) for action in actions if action]
 
 
 def _wait(answer: GateAnswer, board: leases.Leases) -> float:

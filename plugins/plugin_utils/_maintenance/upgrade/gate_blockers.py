@@ -148,7 +148,7 @@ def _until(event_state: EventState) -> float | None:
 
 def _of_record(event_state: EventState, name: str, look: Observation | None, ask: GateRequest, settings: Settings) -> Blocker | None:
     record = look.records.get(event_state.key) if look else None
-    if look is None or record is None or record.only_carries:
+    if look is None or record is None or record.only_has_overrides:
         return None
     event_id = record.event.event_id
     # A restart that an earlier run of this upgrade has ordered and approved: what is over is gone on with.

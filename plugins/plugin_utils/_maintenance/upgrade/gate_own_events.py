@@ -26,7 +26,7 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
     """Every event with source User that is still to begin: who approves it for whom, or why nobody does."""
     asked = gate_request.load(ask)
     chosen = settings_module.load(settings)
-    observed_state = planning.look(observations, "default", chosen, now)
+    observed_state = planning.observe(observations, "default", chosen, now)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
     drained = _drained(observed_state.event_states, board, asked)
     found = []
