@@ -85,7 +85,7 @@ CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_c
 
 
 def installed() -> str | None:
-    """The version of awx.awx, None if it is not installed."""
+    """Return the version of awx.awx, or None if it is not installed."""
     try:
         package = importlib.import_module(f"ansible_collections.{COLLECTION}")
     except ImportError:
@@ -103,7 +103,7 @@ class LookupModule(LookupBase):
     """Ansible's entry point."""
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
-        """What was found, or why not."""
+        """Return what AWX has of the objects, or why it could not be read."""
         self.set_options(var_options=variables, direct=kwargs)
         version = installed()
         configured = any(path.expanduser().is_file() for path in CONFIGURED)
@@ -120,7 +120,7 @@ class LookupModule(LookupBase):
         return [{"refused": refused, "found": found, "version": version or ""}]
 
     def _ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One request, or as many as there are pages. An answer that is no list comes as a list of one."""
+        """Send one request, or one for each page. Return an answer that is not a list as a list of one."""
         reader = lookup_loader.get(READER, loader=self._loader, templar=self._templar)
         if reader is None:
             raise AnsibleError(f"lookup {READER} is missing in the installed collection {COLLECTION}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lookup scheduled_events: what is coming to the machine that runs Ansible, if that is an Azure VM."""
+"""Lookup scheduled_events: events of the machine that runs Ansible, if that is an Azure VM."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LookupModule(LookupBase):
     """Ansible's entry point."""
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
-        """The events."""
+        """Return the events. Raise AnsibleLookupError."""
         self.set_options(var_options=variables, direct=kwargs)
         if terms:
             raise AnsibleLookupError(f"{NAME}: takes options only, such as affecting='any', and no terms; given was {terms!r}")

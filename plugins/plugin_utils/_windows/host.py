@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What a Windows VM knows itself: its clock, its boot, its services, its event log."""
+"""What a Windows VM provides: its clock, its boot, its services, its event log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
 
 
 class WindowsHost:
-    """A Windows VM; see Host. Its clock is asked once: from then on the time that passes here is added."""
+    """A Windows VM; see Host. Its clock is read once; after that the time that passes on the controller is added."""
 
     system = "windows"
 
@@ -37,8 +37,8 @@ class WindowsHost:
         return utc_text(seconds + time.monotonic() - self._asked)
 
     def boot_id(self) -> str | None:
-        # Windows has no name for a boot. Its time is one, give or take a second (see enabled_since.py), as long as nobody sets the clock; then the
-        # drain is checked once more than needed.
+        # Windows has no boot id. The boot time serves as one, within a second (see enabled_since.py), unless the clock is set; then the
+        # drain is verified once more than needed.
         return self._boot_id or str(self._read().get("ansible_lastboot") or "") or None
 
     def uptime_seconds(self) -> float | None:
@@ -51,7 +51,7 @@ class WindowsHost:
         return ask(health, self._port, self._url, self._file, self._service)
 
     def tell(self, line: str) -> str | None:
-        """One line for the event log of applications; why it could not be written, else None."""
+        """Write one line to the event log of applications. Return why it failed, or None."""
         answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])
         return said(answer) if answer.get("failed") or answer.get("rc") else None
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Where a Windows VM may have written down its endpoint: the two values of the registry that the published samples leave (fact c5)."""
+"""The places where a Windows VM may have its endpoint: the two registry values that the published samples set (fact c5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said
 
-# What stands there, in words; key; value. Variables of the whole system are in the registry as well.
+# Description; key; value. Variables of the whole system are in the registry as well.
 VALUES = (
     (f"system variable {VARIABLE}", "HKLM:\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment", VARIABLE),
     ("registry value ScheduledEventsIp", "HKLM:\\SOFTWARE\\ScheduledEvents", "ScheduledEventsIp"),
@@ -33,7 +33,7 @@ class WindowsPlaces:
         self._calls = calls
 
     def candidates(self, seconds: float) -> t.Iterator[Candidate]:
-        """Both values, then the usual address."""
+        """Return both values, then the default address."""
         for source, key, name in VALUES:
             yield self._read(source, key, name)
         yield Candidate("Azure's usual address", USUAL_ADDRESS)

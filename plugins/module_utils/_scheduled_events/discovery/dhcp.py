@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One DHCP request for option 245, on Linux, as root. It is only asked: no address is requested, taken or changed.
+"""One DHCP request for option 245, on Linux, as root. It only asks: it requests, takes and changes no address.
 
-The request goes out, and the answer comes in, through packet sockets. They see a packet before any firewall rule does, and
-bind no UDP port. So no rule has to be changed, and a DHCP client that runs on this machine is not disturbed: it ignores the
-answer, which carries another transaction.
+Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port.
+So no rule has to be changed, and a DHCP client on this machine is not disturbed: it ignores the answer, which carries
+another transaction.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ IPV4 = 0x0800
 ETHERNET = 1
 EVERYBODY = b"\xff" * 6
 MOST_INTERFACES = 8
-# Once a server has answered without the option, another one gets this long.
+# After an answer without the option, time for another server to answer.
 GRACE_SECONDS = 2.0
 ATTACH_FILTER = 26
-# For the kernel: UDP to port 68, in one piece. On a busy network this program would otherwise see every packet.
+# For the kernel: UDP to port 68, not fragmented. Without it, this program would receive every packet of a busy network.
 FILTER = (
     (0x30, 0, 0, 9),  # load the byte at 9, the protocol
     (0x15, 0, 6, 17),  # not UDP: drop
@@ -51,7 +51,7 @@ FILTER = (
 
 
 def ask(seconds: float) -> list[tuple[str, Finding]]:
-    """Ask on every interface at once; the first answer with the option ends it. Each place in words, with what it said."""
+    """Ask on every interface at once, until the first answer with the option. Return each place as text, with its finding."""
     if not hasattr(socket, "AF_PACKET"):
         return [("DHCP", Finding(None, "asked on Linux only"))]
     names = interfaces()
@@ -91,11 +91,11 @@ def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
 
 
 class Question:
-    """A DISCOVER on one interface, and its answers."""
+    """A DHCPDISCOVER on one interface, and its answers."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # With protocol 0 nothing is received before the filter stands.
+        # With protocol 0 nothing is received before the filter is attached.
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
         try:
             self._send()
@@ -116,7 +116,7 @@ class Question:
         self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, EVERYBODY))
 
     def read(self) -> Finding | None:
-        """The answer, or None for anything that is none."""
+        """Return the answer, or None for any other packet."""
         try:
             packet = unwrap(self._socket.recv(65535))
         except BlockingIOError:
@@ -136,7 +136,7 @@ class Question:
 
 
 def interfaces(root: str = "/") -> list[str]:
-    """Where a default route leaves, best first; without any, every hardware interface. Bridges of containers are not asked."""
+    """Return the interfaces of default routes, best first; without any, every hardware interface. Skip bridges of containers."""
     routes = []
     with contextlib.suppress(OSError), open(os.path.join(root, "proc/net/route"), encoding="ascii", errors="replace") as file:
         for line in list(file)[1:]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From observations, which may hold anything, to the model. What cannot be read is a failed look, never an empty one."""
+"""Convert observations, which may contain anything, to the model. An unreadable one is a failed observation, never an empty one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
 
-# How many problems of one VM are shown: all of a kind are said by the first few.
+# The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
-# Characters of an id in a sentence, and of a sentence that an answer brings: each is repeated for each event of its VM.
+# Characters of an id in a message, and of a message in an answer: each is repeated for each event of its VM.
 SHOWN, LONGEST = 100, 2000
 
 
@@ -39,7 +39,7 @@ class ObservationError(ValueError):
 
 
 def read_observations(value: Any, now: float) -> list[Host]:
-    """All hosts, each once, in the order given."""
+    """Return all hosts, each once, in the given order. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")
     hosts: dict[str, Host] = {}
@@ -90,7 +90,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
 
 
 def _forms(events: Any) -> dict[str, Form]:
-    """The versions that an earlier look listed, to be compared with those of this one."""
+    """Return the event versions of an earlier observation, to compare with the present ones."""
     found = {}
     for event in plain_values.items(events)[: limits.EVENTS]:
         event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
@@ -100,7 +100,7 @@ def _forms(events: Any) -> dict[str, Form]:
 
 
 def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
-    """A look, or why it is none."""
+    """Parse an observation. Return it, or None and why it cannot be used."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
     events = value.get("events")
@@ -123,7 +123,7 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
-        # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
+        # Its records may hold a drain in progress: such a VM is as unknown as one that did not answer.
         return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
@@ -170,7 +170,7 @@ LIMITS = (
 
 
 def _limits_passed(look: Mapping[str, Any]) -> str | None:
-    """Why there is more in the look than any VM has. Only a part of it would be read, and nobody knows what the rest says."""
+    """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
     for key, limit, words in LIMITS:
         count = len(plain_values.items(look.get(key)))
         if count > limit:
@@ -179,12 +179,12 @@ def _limits_passed(look: Mapping[str, Any]) -> str | None:
 
 
 def form(event: Mapping[str, Any]) -> Form:
-    """What tells versions of an event apart: everything, because a policy may look at everything."""
+    """Return what distinguishes versions of an event: all its fields, because a policy may use any."""
     return (repr(event),)
 
 
 def _marks(value: Any) -> dict[str, str]:
-    """A mark in an unknown state is one that was begun: what was done is only what says so."""
+    """Parse progress marks. Unknown mark states count as begun."""
     found = {}
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -207,12 +207,12 @@ def _identity(value: Any, name: str | None) -> Identity:
 
 
 def read_event(value: Any) -> Event | None:
-    """An event of a document or a record."""
+    """Parse an event of a document or a record, or return None."""
     given = plain_values.mapping(value)
     event_id = plain_values.text(given.get("event_id"))
     if event_id is None:
         return None
-    # The event as received stays in, for policies that look at fields which this collection does not know.
+    # The raw event stays, for policies that use fields unknown to this collection.
     values = plain_values.plain(given)
     values["event_id"] = event_id
     values["resources"] = plain_values.texts(given.get("resources"))
@@ -251,7 +251,7 @@ def _mirrors(value: Any) -> list[Replica]:
 
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
-    """Events that are over for this VM; one of another VM came with an image."""
+    """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
     found = set()
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -262,7 +262,7 @@ def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
 
 
 def read_record(value: Any) -> Record | None:
-    """A record; nothing for what is none."""
+    """Parse a record, or return None."""
     given = plain_values.mapping(value)
     event = read_event(given.get("event"))
     phase = plain_values.text(given.get("phase"))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person says now (playbook decide.yml): checked, and which record of which VM it is written to."""
+"""Overrides that an operator requests (playbook decide.yml): checked, and the writes to the records of the event's VMs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge
 
-# What a person may say. Records of 1.3 may hold retire_vm as well.
+# The actions of an override. Records of 1.3 may also hold retire_vm.
 ACTIONS = ("approve", "hold", "release", "let_it_come")
 OPTIONS = ("event_id", "action", "who", "why", "until", "hours", "vm")
 DEFAULT_HOURS = 24.0
@@ -34,26 +34,26 @@ SHOWN_VMS = 6
 
 
 class OverrideRequestError(ValueError):
-    """What was said cannot be recorded; the message says what to say instead."""
+    """A request that cannot be recorded; the message says how to correct it."""
 
 
 @dataclass(frozen=True)
 class OverrideRequest:
-    """What a person says, before it is known which VMs it is about."""
+    """A checked request, before its VMs are known."""
 
     event_id: str
     word: Override
     ends: float | None
-    """The end that was asked for; nothing where none was."""
+    """The requested end, or None."""
     lasts: float | None
-    """The seconds that were asked for."""
+    """The requested duration in seconds, or None."""
 
 
-# --- What is said --------------------------------------------------------------------------------------------------------
+# --- The request ---------------------------------------------------------------------------------------------------------
 
 
 def load(given: Any, now: float) -> OverrideRequest:
-    """Check it before any VM is asked."""
+    """Check the request before any VM is observed. Raise OverrideRequestError."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items()}
     unknown = sorted(str(key) for key in source if key not in OPTIONS)
     if unknown:
@@ -105,11 +105,11 @@ def _lasts(given: str, until: bool) -> float | None:
     return hours * 3600
 
 
-# --- Where it is written -------------------------------------------------------------------------------------------------
+# --- The writes ----------------------------------------------------------------------------------------------------------
 
 
 def say(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """The writes: for each VM of the event its record's changes. Nothing where it stands there already."""
+    """Return the changes to the record of each VM of the event; none for a record that already has the override."""
     moment = timestamps.parse(now)
     if moment is None:
         raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
@@ -131,7 +131,7 @@ def say(observations: Any, given: Any, settings: Any = None, now: Any = None) ->
 
 
 def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
-    """The event that is meant, by its whole id or an unambiguous beginning of it."""
+    """Find the event by its whole id or an unambiguous beginning of it. Raise OverrideRequestError."""
     known = {seen.key: seen for seen in events}
     shown = {key: _shown(seen) for key, seen in known.items()}
     try:
@@ -150,19 +150,19 @@ def _shown(seen: ObservedEvent) -> str:
 
 
 def _again(saying: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
-    """The new word. Said again it is the old one, with its times, as far as that counts still."""
+    """Return the requested override, or the recorded one that it repeats, with its times, as long as that is in force."""
     words = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
     new = saying.word
     for old in sorted((word for word in words if word is not None), key=lambda word: -word.at):
         if _same(old, saying) and (old.action == "release" or old.holds(now)):
-            # Older words of others would come before it on a VM that has got them since.
+            # A newer override of another operator would take precedence over the older one.
             newest = max(word.at for word in words if word is not None)
             return old if old.at >= newest else new
     return new
 
 
 def _same(old: Override, saying: OverrideRequest) -> bool:
-    """Whether it would only be said once more. Another end than is asked for now is another word: a VM could have made it last for ever."""
+    """Return whether the request repeats the override. Another end makes it a new one: a VM could have changed the recorded end."""
     new = saying.word
     if (old.action, old.who, old.why) != (new.action, new.who, new.why):
         return False
@@ -182,7 +182,7 @@ def _write(participant: Participant, word: Override) -> dict[str, Any] | None:
         return {**step, "event_id": record.event.event_id}
     step.update(event_id=participant.event.event_id, event=participant.event.for_record())
     if not participant.listed:
-        # C(noticed) says that the VM's own document had it; this record only carries the word.
+        # C(noticed) would mean that the VM's own document listed the event; this record only carries the override.
         changes.update(phase="held", reason=word.words)
         step["expected_revision"] = 0
     return step

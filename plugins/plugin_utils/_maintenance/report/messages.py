@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sentences for people: where an event stands, why, and what happens next."""
+"""Sentences for operators: the phase of an event, the reason, and what happens next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# Intents of a VM that puts something back, now or later.
+# Intents of a VM that is being put back, now or later.
 RETURNS = ("undo", "recover", "stay")
 UNDER_WAY = (
     ("undo", "{} put back, because the drain failed"),
@@ -21,7 +21,7 @@ UNDER_WAY = (
 
 
 def phase(event_state: EventState) -> str:
-    """One word for the whole event: what is left on VMs that it does not name says nothing about it."""
+    """Return one phase for the whole event. Participants that the event does not name have no influence."""
     participants = event_state.hit or event_state.participants
     phases = [participant.phase for participant in participants]
     if not event_state.hit and not any(phases):
@@ -47,7 +47,7 @@ def phase(event_state: EventState) -> str:
 
 
 def reason(event_state: EventState, word: str) -> str | None:
-    """Why it is where it is."""
+    """Return why the event is in this phase, or None."""
     if word == "foreign":
         unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
@@ -73,7 +73,7 @@ def _of(participant: Participant) -> str | None:
 
 
 def upcoming(event_state: EventState, word: str) -> str:
-    """What happens next."""
+    """Return what happens next."""
     if word == "foreign":
         return "nothing: it is left alone"
     if word == "retired":
@@ -96,13 +96,13 @@ def upcoming(event_state: EventState, word: str) -> str:
 
 
 def left_by_hand(participant: Participant) -> list[Method]:
-    """The methods that are not undone because the variables name them no more (_drain/reports.py): an operator has to see to them."""
+    """Return the methods that are not undone because the variables no longer name them (_drain/reports.py); an operator has to undo them."""
     methods = participant.record.methods if participant.record and participant.ok else ()
     return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
 
 
 def waits_for_operator(participant: Participant) -> str | None:
-    """What an operator has to do before anything more is put back on a VM; nothing where the run itself can go on."""
+    """Return what an operator has to do before the VM recovers further, or None if the run can continue."""
     left = left_by_hand(participant)
     if (
         participant.intent not in RETURNS

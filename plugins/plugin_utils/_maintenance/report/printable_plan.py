@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The sentences of a plan, made printable in one place. What is sent or written stays as it came: ids, events and changes are data."""
+"""Make the sentences of a plan printable, in one place. Data stays as received, since it is sent or written: ids, events and changes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
 
 NAMES = frozenset(("event_id", "event_type", "event_status", "event_source", "host", "method", "state", "run", "who", "name"))
-# Longer numbers than these are no times or counts, and Python refuses to write the longest.
+# Longer numbers are not times or counts, and Python refuses to format the longest.
 LARGEST = 10**30
 
 
 def screened(found: dict[str, Any]) -> dict[str, Any]:
-    """The plan, or the gate's answer, with sentences that can be printed as they are. It is changed in place: both were just made."""
+    """Make the sentences of a plan or of the gate's answer printable. Change it in place: the caller has just built it."""
     for entry in found.get("events", ()):
         _say(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
@@ -51,12 +51,12 @@ def _say(where: dict[str, Any], *keys: str) -> None:
 
 
 def sentence(value: Any) -> Any:
-    """Return a reason that can be printed; one of nothing but white space is still a reason. What is no text is handed on."""
+    """Return a printable reason; white space is replaced by a text. Return a value that is not text unchanged."""
     return (printable(value) or "no reason given") if isinstance(value, str) else value
 
 
 def shown(value: Any, key: str = "") -> Any:
-    """A plain copy for people: every text in it, keys as well, can be printed as it is."""
+    """Return a plain copy for display: all its text, keys included, is printable."""
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running without a service manager: start in the background, find it again by its pid file, end it."""
+"""Run without a service manager: start in the background, find the process by its pid file, stop it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PATIENCE = 15.0
 
 
 def start(words: List[str], pid_file: str, log_file: str) -> int:
-    """Start a process of its own and come back when it listens. One that runs already is left alone."""
+    """Start a process and return its exit status once it listens. Leave a running one alone."""
     pid = running(pid_file)
     if pid is not None:
         print("already running with process id %d" % pid)
@@ -39,13 +39,14 @@ def start(words: List[str], pid_file: str, log_file: str) -> int:
 
 
 def _last_words(log_file: str) -> str:
+    """Return the end of the log, for an error message."""
     with open(log_file, "rb") as log:
         text = log.read()[-2000:].decode("utf-8", "replace").strip()
     return text or "it said nothing in %s" % log_file
 
 
 def stop(pid_file: str) -> int:
-    """End it and wait until it is gone."""
+    """Stop the process and wait until it has ended. Return an exit status."""
     pid = running(pid_file)
     if pid is None:
         print("not running")
@@ -62,7 +63,7 @@ def stop(pid_file: str) -> int:
 
 
 def running(pid_file: str) -> Optional[int]:
-    """Process id of the simulator that wrote this file; None when it is gone, also if its number is someone else's now."""
+    """Return the process id of the simulator that wrote this file; None if it has ended, even if another process has its id now."""
     try:
         with open(pid_file, encoding="utf-8") as stream:
             pid = int(stream.read().strip() or "0")

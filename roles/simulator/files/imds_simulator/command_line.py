@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line: options in, one line of JSON when everything listens, then run until told to end."""
+"""Command line: parse options, print one line of JSON when all servers listen, then run until stopped."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _make_token(path: str) -> int:
 
 
 def _raise_file_limit() -> None:
-    """A thousand VMs and their clients need more open files than the usual soft limit."""
+    """Raise the soft limit of open files: a thousand VMs and their clients need more than usual."""
     try:
         import resource
 
@@ -164,7 +164,7 @@ async def _watch_parent(simulator: Simulator, pid: int) -> None:
 
 
 def _say_ready(path: Optional[str], line: str) -> None:
-    """For who waits: on standard output, and in a file that appears whole or not at all."""
+    """Announce readiness on standard output, and in a file that appears complete or not at all."""
     if path:
         with open(path + ".new", "w", encoding="utf-8") as stream:
             stream.write(line + "\n")

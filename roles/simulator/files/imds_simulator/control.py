@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The control API: how tests, drills and people drive the simulator. JSON in, JSON out."""
+"""The control API: tests, drills and operators control the simulator. JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ControlError(Exception):
-    """A call that cannot be carried out; status and words for the caller."""
+    """A call that fails, with the status and the message for the caller."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -90,7 +90,7 @@ class Control:
 
     @staticmethod
     def _part(entries: List[Any], query: str) -> List[Any]:
-        """``?since=N`` leaves out the first N entries, ``?vm=NAME`` and other names compare a key."""
+        """Filter entries: ``?since=N`` skips the first N, ``?vm=NAME`` and other names compare a key."""
         for name, value in parse_query(query):
             if name == "since":
                 entries = entries[int(value) if value.isdigit() else 0 :]
@@ -203,7 +203,7 @@ class Control:
         return scenarios.play(self._simulator, scenario, body.get("vms"))
 
     def _add_vm(self, body: Dict[str, Any], reply: Reply) -> None:
-        """The one route that waits: a server has to be opened."""
+        """Add a VM. The one route that waits, for its server to open."""
         try:
             vm = Vm(**body)
         except (TypeError, ValueError) as problem:

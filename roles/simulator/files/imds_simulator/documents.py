@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The document as it goes over the wire: compact JSON, the keys in the order that captures show."""
+"""Documents as sent: compact JSON, the keys in the order of real captures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def not_before(version: str, event: Event, switches: Switches) -> str:
         return ""
     if version == versions.PREVIEW and form == "rfc1123":
         form = switches.preview_not_before
-    # Whole seconds, rounded down: an event never starts before the date it states.
+    # Whole seconds, rounded down: an event never starts before the date that it states.
     whole = int(event.not_before_date)
     if form == "iso8601":
         return iso(whole).replace(".000000Z", "Z")
@@ -61,5 +61,5 @@ def not_before(version: str, event: Event, switches: Switches) -> str:
 
 
 def etag(body: bytes) -> str:
-    """From the bytes, because the incarnation starts anew and the same number may stand for another document."""
+    """Hash the bytes: the incarnation restarts, so the same number may stand for another document."""
     return '"%s"' % hashlib.sha256(body).hexdigest()[:16]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The metadata service of one VM: the gates a request has to pass, in their order, and what answers it behind them."""
+"""The metadata service of one VM: the checks that a request has to pass, in order, and the handlers behind them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BAD_VERSION = "Bad request. api-version is invalid or was not specified in the 
 
 
 class Endpoint:
-    """Handler of one VM's server."""
+    """The handler of one VM's server."""
 
     def __init__(self, simulator: "Simulator", vm: Vm) -> None:
         self._simulator = simulator
@@ -38,7 +38,7 @@ class Endpoint:
         self._recent: Deque[float] = deque()
 
     def handle(self, request: Request, reply: Reply) -> None:
-        """Pass the gates, then answer. Everything that leaves goes through the recorder."""
+        """Check the request, then answer it. Record every answer."""
 
         def record_and_reply(answer: Answer) -> None:
             self._simulator.recorder.request(self._vm.name, request, answer)
@@ -58,7 +58,7 @@ class Endpoint:
         finish = record_and_reply if fault is None else self._spoiler(fault, record_and_reply)
         self._dispatch(request, str(path), query, finish)
 
-    # --- gates, in the order of the facts' part e3 ---------------------------------------------------------------------
+    # --- checks, in the order of the facts' part e3 --------------------------------------------------------------------
 
     def _gates(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
         switches = self._simulator.switches
@@ -96,7 +96,7 @@ class Endpoint:
         return versions.EVENT_VERSIONS
 
     def _over_limit(self) -> bool:
-        """Counted in real seconds: clients wait real time, whatever the simulated clock does."""
+        """Return whether the rate limit is exceeded, in real seconds: clients wait real time, whatever the simulated clock does."""
         limit = self._simulator.switches.rate_limit
         if not limit:
             return False
@@ -123,7 +123,7 @@ class Endpoint:
 
         return later if fault.kind == "slow" else lambda answer: reply(spoil(fault, answer))
 
-    # --- behind the gates ----------------------------------------------------------------------------------------------
+    # --- handlers ------------------------------------------------------------------------------------------------------
 
     def _dispatch(self, request: Request, path: str, query: List[Tuple[str, str]], reply: Reply) -> None:
         parameters = {name.lower(): value for name, value in query}
@@ -206,7 +206,7 @@ class Endpoint:
 
 
 def common_headers() -> Dict[str, str]:
-    """Headers that real answers have shown."""
+    """Return the headers of real answers."""
     return {
         "Server": "IMDS/150.870.65.1854",
         "x-ms-request-id": str(uuid.uuid4()),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One maintenance event: what may be asked for when it is created, and what is known of it later."""
+"""One maintenance event: the options of its creation, and its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DESCRIPTIONS = {
 }
 _NUMBER = (int, float)
 
-# Everything POST /events takes: name -> (types, default; None is worked out from the others).
+# The options of POST /events: name -> (types, default; None is derived from the others).
 FIELDS: Dict[str, Any] = {
     "event_id": (str, None),
     "event_type": (str, "Reboot"),
@@ -50,7 +50,7 @@ FIELDS: Dict[str, Any] = {
 }
 _CHOICES = {
     "status": ("Scheduled", "Started"),
-    # one: any VM's POST is enough. all: every simulated VM in resources must POST. none: only NotBefore starts it.
+    # one: one VM's POST is enough. all: every simulated VM in resources must POST. none: only NotBefore starts it.
     # automatic: the platform approves by itself.
     "approvals": ("one", "all", "none", "automatic"),
     "not_before_form": ("rfc1123", "iso8601", "blank", "absent", "wrong_weekday"),
@@ -58,11 +58,11 @@ _CHOICES = {
 
 
 class EventError(ValueError):
-    """An event that cannot be made as asked."""
+    """The options do not make an event; the message says why."""
 
 
 class Event:
-    """State of one event; changed only by the machine."""
+    """The state of one event. Only the machine changes it."""
 
     def __init__(self, wishes: Dict[str, Any]) -> None:
         values = _checked(wishes)
@@ -123,7 +123,7 @@ class Event:
         return any(isinstance(name, str) and name.lower() == wanted for name in self.resources)
 
     def as_dict(self) -> Dict[str, Any]:
-        """For the control API and the log; not the document."""
+        """Return the event for the control API and the log, not for a document."""
         return {
             "event_id": self.event_id,
             "event_type": self.event_type,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults that are put between the request and its answer, as real endpoints, proxies and networks have shown them."""
+"""Faults injected between request and answer, as seen with real endpoints, proxies and networks."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ STATUSES = (404, 410, 429, 500, 503, 504)
 _TEXTS = {404: "Not found", 410: "Gone", 429: "Too many requests", 500: "Internal server error"}
 _HTML = b"<html><head><title>504 Gateway Time-out</title></head><body><h1>504 Gateway Time-out</h1></body></html>"
 _KEYS = ("kind", "vm", "count", "seconds", "status", "method", "path")
-# Kinds that first let the request be carried out.
+# Kinds whose request is handled first.
 AFTER_HANDLING = ("slow", "lost_answer", "cut_json", "garbage", "long_length", "short_length")
 
 
 class FaultError(ValueError):
-    """A fault that cannot be injected as asked."""
+    """The options do not make a fault; the message says why."""
 
 
 class Fault:
-    """One fault: for whom, how often (`count`) and how long (`seconds` of the simulation; for `slow` the delay)."""
+    """One fault: for which VM, how often (`count`) and how long (`seconds` of the simulation; for `slow` the delay)."""
 
     def __init__(self, number: int, wishes: Dict[str, Any], now: float) -> None:
         unknown = sorted(set(wishes) - set(_KEYS))
@@ -82,7 +82,7 @@ class Fault:
 
 
 class Faults:
-    """The faults that are waiting or at work."""
+    """The faults that are pending or active."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -100,7 +100,7 @@ class Faults:
         self._faults = []
 
     def take(self, vm_name: str, request: Request, now: float) -> Optional[Fault]:
-        """The oldest fault for this request; counts it."""
+        """Return the oldest fault that applies to this request, and count it."""
         if not self._faults:
             return None
         self._faults = [fault for fault in self._faults if not fault.over(now)]
@@ -116,7 +116,7 @@ class Faults:
 
 
 def answer_instead(fault: Fault, empty_status: int, headers: Dict[str, str]) -> Answer:
-    """Answer of a fault that keeps the request from the handler. `silent` has none and is not asked here."""
+    """Return the answer of a fault that bypasses the handler. `silent` sends none and is handled elsewhere."""
     if fault.kind == "status":
         return json_answer(fault.status, {"error": _TEXTS.get(fault.status, "Service unavailable")}, headers)
     if fault.kind in ("html", "html_ok"):
@@ -134,7 +134,7 @@ def answer_instead(fault: Fault, empty_status: int, headers: Dict[str, str]) -> 
 
 
 def spoil(fault: Fault, answer: Answer) -> Answer:
-    """The handler's answer, made wrong."""
+    """Return the handler's answer with the fault's error in it."""
     if fault.kind == "lost_answer":
         return Answer(reset=True)
     if fault.kind == "cut_json":

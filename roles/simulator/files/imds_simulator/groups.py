@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who hears of which event, and under which DocumentIncarnation."""
+"""Delivery: which VM gets which event, and under which DocumentIncarnation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Groups:
         return self._features[key]
 
     def set_features(self, enabled: bool) -> None:
-        """Begin anew, as a scenario may need it."""
+        """Reset the flags, as a scenario may require."""
         self._enabled_at_first = enabled
         self._features.clear()
 
@@ -48,7 +48,7 @@ class Groups:
         return event.names(vm.name) or (not vm.alone and vm.group in self.groups_of(event))
 
     def groups_of(self, event: Event) -> Set[str]:
-        """Groups that are told. A name that no simulated VM has stands for a machine of the event's group."""
+        """Return the groups that get the event. A name of no simulated VM stands for a machine of the event's group."""
         if event.group is not None:
             return {event.group}
         hit = self.hit_vms(event)
@@ -78,7 +78,7 @@ class Groups:
         return self._counters.get(self._key(vm), first)
 
     def count_change(self, event: Event) -> None:
-        """One step for each counter, however many VMs share it. What is withheld while enabling is no visible change."""
+        """Count one change on each counter, however many VMs share it. An event withheld while enabling is not a visible change."""
         now = self._clock.now()
         told = [vm for vm in self.vms.values() if self.hears_of(vm, event) and self.feature(vm).shows_events(now)]
         for key in {self._key(vm) for vm in told}:
@@ -88,7 +88,7 @@ class Groups:
         self._counters[self._key(vm)] = self.incarnation(vm) + 1
 
     def restart_incarnation(self, vm: Vm) -> None:
-        """The feature was enabled anew in this VM's group and zone."""
+        """Restart the counter: the feature was enabled again in this VM's group and zone."""
         for other in self.vms.values():
             if (other.group, other.zone) == (vm.group, vm.zone):
                 self._counters[self._key(other)] = self._switches.first_incarnation

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Instance metadata: who a VM is, as far as a handler of maintenance asks."""
+"""Instance metadata: a VM's identity, with the fields that matter for maintenance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _tags_list(tags: str) -> Any:
 
 
 def node(document: Any, path: str) -> Optional[Any]:
-    """Part of the document below ``/metadata/instance``; None where there is nothing."""
+    """Return the part of the document below ``/metadata/instance``, or None if the path does not exist."""
     for word in [word for word in path.split("/") if word]:
         if isinstance(document, dict) and word in document:
             document = document[word]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state machine: events come, are approved, start, hit, and go. The only place that changes an event."""
+"""The state machine: events are created, approved, started, applied and removed. Only this module changes an event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from imds_simulator.switches import Switches
 
 
 class Machine:
-    """All events of the simulator. ``report`` hears of every transition, ``changed`` of every change that clients can see."""
+    """All events of the simulator. ``report`` is called at each transition, ``changed`` at each change that clients can see."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Machine:
         self._changed = changed
         self.events: Dict[str, Event] = {}
 
-    # --- what happens to an event from outside -------------------------------------------------------------------------
+    # --- transitions from outside --------------------------------------------------------------------------------------
 
     def create(self, wishes: Dict[str, Any]) -> Event:
         event = Event(wishes)
@@ -49,11 +49,11 @@ class Machine:
         return event
 
     def get(self, event_id: str) -> Optional[Event]:
-        """EventIds are compared without case."""
+        """Return the event; EventIds are compared without case."""
         return self.events.get(event_id.lower())
 
     def approve(self, event: Event, by: str) -> bool:
-        """A POST of a VM. True when it was news."""
+        """Record a VM's approval. Return whether it is new."""
         if event.state != SCHEDULED:
             return False
         news = by not in event.approved_by
@@ -84,12 +84,12 @@ class Machine:
         self._remove(event, "completed", "finished")
 
     def cancel(self, event: Event) -> None:
-        """The platform gives up its plan. A started event may vanish too (an eviction that became needless)."""
+        """Cancel the event. Azure may also withdraw a started one (an eviction that is no longer needed)."""
         if event.state == GONE:
             raise EventError("event %s is gone already" % event.event_id)
         self._remove(event, "cancelled", "cancelled")
 
-    # --- what follows from it ------------------------------------------------------------------------------------------
+    # --- consequences --------------------------------------------------------------------------------------------------
 
     def _over_user_limit(self, event: Event) -> bool:
         limit = self._switches.user_event_limit
@@ -142,7 +142,7 @@ class Machine:
         self._start_what_may()
 
     def _start_what_may(self) -> None:
-        """Plan the start of every event that has all approvals it needs; NotBefore has a timer of its own."""
+        """Plan the start of each event that has its approvals; NotBefore has a timer of its own."""
         for event in list(self.events.values()):
             if event.state == SCHEDULED and not event.start_planned and self._has_all_approvals(event):
                 event.start_planned = True
@@ -166,7 +166,7 @@ class Machine:
         return bool(event.approved_by)
 
     def _coupled(self, event: Event) -> bool:
-        """An approved Terminate waits for earlier (or equally early) pending Terminates of its group."""
+        """Return whether an approved Terminate waits for earlier (or simultaneous) pending Terminates of its group."""
         if event.event_type != "Terminate" or not self._switches.terminate_coupling:
             return False
         mine = self._groups.groups_of(event)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios are data: files of JSON with the VMs they need, the switches they set, and steps at times."""
+"""Scenarios as data: JSON files with the VMs they need, the switches they set, and timed steps."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ACTS = ("approve", "start", "finish", "cancel")
 
 
 class ScenarioError(ValueError):
-    """A scenario that does not exist or cannot be played here."""
+    """The scenario does not exist or cannot be played here."""
 
 
 def names() -> List[str]:
-    """Names of all scenarios in the order of their numbers: the file is called NN-name.json."""
+    """Return the names of all scenarios in the order of their numbers: files are called NN-name.json."""
     return [name for _number, name in _catalogue()]
 
 
@@ -36,7 +36,7 @@ def _catalogue() -> List[Tuple[int, str]]:
 def _files() -> List[str]:
     if os.path.isdir(FOLDER):
         return os.listdir(FOLDER)
-    # The role packs the package into one archive, which Python runs as it is.
+    # The role packs the package into one archive, which Python runs directly.
     archive = FOLDER
     while archive and not os.path.isfile(archive):
         archive = os.path.dirname(archive)
@@ -49,7 +49,7 @@ def listing() -> List[Dict[str, Any]]:
 
 
 def load(name: str) -> Dict[str, Any]:
-    """By name, or by number for the first of that number."""
+    """Load a scenario by name, or by number the first of that number. Raise ScenarioError."""
     for number, known in _catalogue():
         if known == name or (name.isdigit() and number == int(name)):
             text = pkgutil.get_data(__package__ or "", "scenarios_data/%02d-%s.json" % (number, known)) or b""
@@ -59,7 +59,7 @@ def load(name: str) -> Dict[str, Any]:
 
 
 def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
-    """Begin now: set what the scenario needs and plan its steps. Answers with the EventIds by the steps' ids."""
+    """Set what the scenario needs and plan its steps from now. Return the EventIds by the steps' ids."""
     stage = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
     cast = scenario.get("vms", [])
     if len(stage) < len(cast):
@@ -82,7 +82,7 @@ def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[Li
 
 
 def _dress(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
-    """A VM on the stage takes on what its part in the scenario needs; its name and address stay."""
+    """Give a VM the properties that the scenario needs; its name and address stay."""
     vm = simulator.groups.vms.get(name)
     if vm is None:
         raise ScenarioError("there is no VM '%s'" % name)
@@ -95,7 +95,7 @@ def _take_step(simulator: "Simulator", step: Dict[str, Any], stage: List[str], i
     if act == "create":
         wishes = dict(step["event"])
         if simulator.machine.get(wishes.get("event_id", "")) is not None:
-            # Played a second time: a new operation always has a new EventId.
+            # Played again: a new operation always has a new EventId.
             del wishes["event_id"]
         if "resources" in wishes:
             wishes["resources"] = [_cast(name, stage) for name in wishes["resources"]]
@@ -121,7 +121,7 @@ def _act(simulator: "Simulator", act: str, event: Any, step: Dict[str, Any]) -> 
 
 
 def _cast(name: str, stage: List[str]) -> str:
-    """``@0`` is the first VM on the stage; any other name stands for itself."""
+    """Return the VM's name: ``@0`` is the scenario's first VM; other names stand for themselves."""
     if name.startswith("@"):
         index = int(name[1:])
         if index >= len(stage):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole simulator: one event store, many VMs, their servers, and everything that watches."""
+"""The simulator: one event store, many VMs, their servers, and the recorder and hooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from imds_simulator.wire import Connection, Handler
 
 
 class Simulator:
-    """Holds the parts together; decides nothing about events itself."""
+    """Connect the components. Decides nothing about events itself."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class Simulator:
         self.recorder = Recorder(clock, record)
         self.hooks = Hooks(hook)
         self.control_url: Optional[str] = None
-        # Requests that have come, also those whose answer is still held back.
+        # Requests received so far, including those whose answer is delayed.
         self.asked = 0
-        # The scenario played last, with the EventIds of its events by their ids in the scenario's file.
+        # The last scenario played, with the EventIds of its events by their ids in the scenario's file.
         self.played: Dict[str, Any] = {"name": None, "events": {}}
         self.stopped = asyncio.Event()
         self._servers: Dict[str, Any] = {}
@@ -69,7 +69,7 @@ class Simulator:
         guard = guard or Guard()
         if not is_loopback(host) and not guard.wants_token:
             raise ValueError("the control API at %s may be reached from elsewhere: that needs --control-token-file" % host)
-        # The name cannot be a VM's: those are not empty.
+        # This name cannot be a VM's: those are not empty.
         self.control_url = await self._listen("", host, port, Control(self, guard).handle)
 
     async def _listen(self, name: str, host: str, port: int, handler: Handler) -> str:
@@ -80,7 +80,7 @@ class Simulator:
         return "http://%s:%d" % ("[%s]" % address[0] if ":" in address[0] else address[0], address[1])
 
     def _end_vm(self, vm: Vm) -> None:
-        """An evicted or deleted VM has no metadata service any more."""
+        """Close the server of an evicted or deleted VM."""
         server = self._servers.pop(vm.name, None)
         if server is not None:
             server.close()
@@ -96,10 +96,10 @@ class Simulator:
                 connection.drop()
         self.recorder.close()
 
-    # --- what endpoints ask --------------------------------------------------------------------------------------------
+    # --- calls from endpoints ------------------------------------------------------------------------------------------
 
     def ask(self, vm: Vm) -> float:
-        """A GET of the document has come: keeps the feature enabled. Seconds until it may be answered."""
+        """Count a GET of the document, which keeps the feature enabled. Return the seconds until it may be answered."""
         feature = self.groups.feature(vm)
         now = self.clock.now()
         if feature.ask(now):
@@ -134,7 +134,7 @@ class Simulator:
         event = self.machine.get(event_id)
         return event if event is not None and event.listed and self.groups.hears_of(vm, event) else None
 
-    # --- what the machine tells ----------------------------------------------------------------------------------------
+    # --- callbacks of the machine --------------------------------------------------------------------------------------
 
     def _report(self, transition: str, event: Event, **details: Any) -> None:
         entry = self.recorder.transition(transition, event, details)
@@ -145,7 +145,7 @@ class Simulator:
         self._documents.clear()
 
     def refresh(self) -> None:
-        """A switch or the list of VMs was changed: documents may look different."""
+        """Update the documents after a change of a switch or of the list of VMs."""
         self._documents.clear()
 
     def urls(self) -> Dict[str, Optional[str]]:
