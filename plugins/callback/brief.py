@@ -46,7 +46,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_valu
 # Results are JSON in one line and may be long; the end of one must not be lost.
 LONGEST_DUMP = 1_000_000
 # The functions of core's display that print warnings and errors. Lines after the first are indented: no text of a module may imitate one.
-SPEAKING = ("warning", "_warning", "deprecated", "_deprecated", "error", "_error")
+INDENTED = ("warning", "_warning", "deprecated", "_deprecated", "error", "_error")
 NOTABLE = ("changed", "dark", "failures", "rescued")
 
 
@@ -60,14 +60,14 @@ class Screen:
     def __init__(self, behind: t.Any) -> None:
         object.__setattr__(self, "_behind", behind)
         object.__setattr__(self, "_colours", False)
-        object.__setattr__(self, "_speaking", False)
+        object.__setattr__(self, "_indenting", False)
 
     def __getattr__(self, name: str) -> t.Any:
         function = inspect.getattr_static(type(self._behind), name, None)
         # Bound to the wrapper, so that the output of warning() or banner() is made printable like everything else.
         if not inspect.isfunction(function):
             return getattr(self._behind, name)
-        return functools.partial(self._speak, function) if name in SPEAKING else types.MethodType(function, self)
+        return functools.partial(self._indent_lines, function) if name in INDENTED else types.MethodType(function, self)
 
     def __setattr__(self, name: str, value: t.Any) -> None:
         setattr(self._behind, name, value)
@@ -84,8 +84,8 @@ class Screen:
         """Keep colours, for the recap: its lines hold only names of the inventory and numbers, coloured by core."""
         return self._while("_colours")
 
-    def _speak(self, function: t.Callable[..., t.Any], *arguments: t.Any, **named: t.Any) -> t.Any:
-        with self._while("_speaking"):
+    def _indent_lines(self, function: t.Callable[..., t.Any], *arguments: t.Any, **named: t.Any) -> t.Any:
+        with self._while("_indenting"):
             return function(self, *arguments, **named)
 
     def banner(self, msg: t.Any, *arguments: t.Any, **named: t.Any) -> None:
@@ -95,7 +95,7 @@ class Screen:
     def display(self, msg: t.Any, *arguments: t.Any, **named: t.Any) -> None:
         """Print a text like core's display. Line breaks stay: in results they are core's own, since JSON and YAML escape those of data."""
         text = msg if self._colours or isinstance(msg, Coloured) else _lines(str(msg))
-        if self._speaking:
+        if self._indenting:
             text = text.replace("\n", "\n    ")
         self._behind.display(text, *arguments, **named)
 
@@ -138,13 +138,13 @@ class CallbackModule(Default):
         """Return a coloured diff. The colours are core's; the text may come from a VM and is made printable first."""
         return Coloured(super()._get_diff(_screened(plain(difflist))))
 
-    def _talks(self) -> bool:
+    def _is_verbose(self) -> bool:
         """Return whether the default callback's output was requested (-v)."""
         return bool(self._display.verbosity)
 
     def _task_start(self, task: t.Any, prefix: str | None = None) -> None:
         """Print the heading of a task together with the first line under it, if there is one."""
-        if self._talks():
+        if self._is_verbose():
             super()._task_start(task, prefix)
             return
         if prefix is not None:
@@ -153,61 +153,61 @@ class CallbackModule(Default):
         self._last_task_name = task.get_name().strip() if self._play.strategy in ("linear", "ansible.builtin.linear") else None
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
-        if self._talks() or result._result.get("changed", False):
+        if self._is_verbose() or result._result.get("changed", False):
             super().v2_runner_on_ok(result)
             return
         self._handle_warnings(result._result)
         if result._task.action in C._ACTION_DEBUG and "results" not in result._result:
-            self._say(result._result)
+            self._print_debug(result._result)
 
     def v2_runner_item_on_ok(self, result: t.Any) -> None:
-        if self._talks() or result._result.get("changed", False):
+        if self._is_verbose() or result._result.get("changed", False):
             super().v2_runner_item_on_ok(result)
         elif result._task.action in C._ACTION_DEBUG:
-            self._say(result._result)
+            self._print_debug(result._result)
 
     def v2_runner_on_skipped(self, result: t.Any) -> None:
-        if self._talks():
+        if self._is_verbose():
             super().v2_runner_on_skipped(result)
         else:
             self._handle_warnings(result._result)
 
     def v2_runner_item_on_skipped(self, result: t.Any) -> None:
-        if self._talks():
+        if self._is_verbose():
             super().v2_runner_item_on_skipped(result)
 
     def v2_runner_on_unreachable(self, result: t.Any) -> None:
         """Print one line if the play continues without the host: fleets have machines that are switched off."""
-        if self._talks() or not result._task.ignore_unreachable:
+        if self._is_verbose() or not result._task.ignore_unreachable:
             super().v2_runner_on_unreachable(result)
             return
         reason = printable(result._result.get("msg") or "") or "no reason given"
         self._display.display(f"{result._host.get_name()} cannot be reached: {reason}", color=C.COLOR_UNREACHABLE)
 
     def v2_playbook_on_include(self, included_file: t.Any) -> None:
-        if self._talks():
+        if self._is_verbose():
             super().v2_playbook_on_include(included_file)
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
-        if self._talks():
+        if self._is_verbose():
             with self._display.colours():
                 super().v2_playbook_on_stats(stats)
             return
-        everybody = stats.processed
-        notable = {host: 1 for host in everybody if any(getattr(stats, kind).get(host) for kind in NOTABLE)}
+        all_hosts = stats.processed
+        notable = {host: 1 for host in all_hosts if any(getattr(stats, kind).get(host) for kind in NOTABLE)}
         stats.processed = notable
         try:
             with self._display.colours():
                 super().v2_playbook_on_stats(stats)
         finally:
-            stats.processed = everybody
-        others = [host for host in everybody if host not in notable]
+            stats.processed = all_hosts
+        others = [host for host in all_hosts if host not in notable]
         ignored = sum(1 for host in others if getattr(stats, "ignored", {}).get(host))
         if others:
             more = f"{len(others)} {'more ' if notable else ''}host{'' if len(others) == 1 else 's'}: nothing changed, nothing failed"
             self._display.display(f"{more}{f', {ignored} of them with something that was ignored' if ignored else ''}")
 
-    def _say(self, result: t.Mapping[str, t.Any]) -> None:
+    def _print_debug(self, result: t.Mapping[str, t.Any]) -> None:
         """Print the output of a debug task: its message as lines, or the variable that it shows."""
         if result.get("_ansible_no_log"):
             return

@@ -81,8 +81,8 @@ class LookupModule(LookupBase):
             raise AnsibleLookupError(f"{NAME}: takes options only, such as affecting='any', and no terms; given was {terms!r}")
         if MISSING is not None:
             raise AnsibleLookupError(f"{NAME}: needs the Python package requests on the controller (pip install requests): {MISSING}") from MISSING
-        way = HostAccess(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
+        access = HostAccess(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
         try:
-            return list(info(self.get_options(), way)["events"])
+            return list(info(self.get_options(), access)["events"])
         except Failed as failed:
             raise AnsibleLookupError(f"{NAME}: {failed}") from failed

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing i
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide, hide_difference
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
 
-SINGULAR = {kind.endpoint: kind.words for kind in KINDS}
+SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
 def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
@@ -33,12 +33,12 @@ def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
     if one["made"] or item:
         return []
     place = f" ({one['named_in']})" if one.get("named_in") else ""
-    return [f"{_words(one)}{place} is not there, or this user may not see it; it is named and not made here"]
+    return [f"{_label(one)}{place} is not there, or this user may not see it; it is named and not made here"]
 
 
-def _words(one: Mapping[str, Any]) -> str:
+def _label(one: Mapping[str, Any]) -> str:
     kind = str(one["kind"])
-    return f"{BY_NAME[kind].words if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
+    return f"{BY_NAME[kind].label if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
 
 
 def _ours(one: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
@@ -49,7 +49,7 @@ def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Seque
     return {
         "kind": one["kind"],
         "name": one["name"],
-        "words": _words(one),
+        "words": _label(one),
         "action": action,
         "why": why,
         "differences": list(differing),

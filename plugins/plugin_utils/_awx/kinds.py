@@ -28,7 +28,7 @@ class Kind:
     removable: bool = True
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """Return the kind as text for messages."""
         return {"workflow_job_template": "workflow"}.get(self.name, self.name.replace("_", " "))
 
@@ -47,9 +47,7 @@ KINDS = (
         "controller_execution_environments",
         {**ORGANIZED, "credential": "credential"},
     ),
-    Kind(
-        "notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)
-    ),
+    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)),
     Kind(
         "project",
         "awx_projects",

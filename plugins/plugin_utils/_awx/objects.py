@@ -164,9 +164,7 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
         )
 
 
-def _job_template(
-    arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]
-) -> None:
+def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     if arguments.get("host_config_key") and entry.get("made", True):
         raise AwxError(
             f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "
@@ -229,5 +227,5 @@ def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             for name in [value] if isinstance(value, str) else value or []:
                 startable = kind == "unified_job_template" and any((each, name) in known for each in STARTED)
                 if (kind, name) not in known and not startable:
-                    found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].words} {one['name']}")
+                    found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].label} {one['name']}")
     return [{"kind": kind, "name": name, "made": False, "named_in": place, "arguments": {"name": name}} for (kind, name), place in found.items()]

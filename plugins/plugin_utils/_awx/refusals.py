@@ -50,9 +50,9 @@ def login(environment: Mapping[str, str], configured: bool) -> str:
     return ""
 
 
-def explain(words: Any, what: str = "") -> str:
+def explain(message: Any, what: str = "") -> str:
     """Return their message with our advice. what: the object that it is about."""
-    text = " ".join(str(words).split())
+    text = " ".join(str(message).split())
     advice = next((advice for pattern, advice in ADVICE if re.search(pattern, text, re.IGNORECASE)), "")
     # A task may pass on a message that has our advice already.
     added = f" - {advice}" if advice and advice not in text else ""

@@ -52,7 +52,7 @@ class Calls:
         answer = self.call("win_command", _raw_params=f'cmd.exe /d /s /c "{line}"')
         code = answer.get("rc")
         if isinstance(code, bool) or not isinstance(code, int):
-            raise OSError(f"the command did not run: {said(answer)}")
+            raise OSError(f"the command did not run: {failure_text(answer)}")
         return code, str(answer.get("stdout") or ""), str(answer.get("stderr") or "")
 
     def send(self, content: bytes) -> str:
@@ -72,7 +72,7 @@ class Calls:
             return
 
 
-def said(answer: t.Mapping[str, t.Any]) -> str:
+def failure_text(answer: t.Mapping[str, t.Any]) -> str:
     """Return the error message of a failed module in one line."""
     return " ".join(str(answer.get("msg") or answer.get("stderr") or "no reason was given").split())[:500]
 

@@ -11,7 +11,7 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text
 
 # Description; key; value. Variables of the whole system are in the registry as well.
 VALUES = (
@@ -41,6 +41,6 @@ class WindowsPlaces:
     def _read(self, source: str, key: str, name: str) -> Candidate:
         answer = self._calls.call("win_reg_stat", path=key, name=name)
         if answer.get("failed"):
-            return Candidate(source, None, f"cannot be read ({said(answer)})")
+            return Candidate(source, None, f"cannot be read ({failure_text(answer)})")
         text = str(answer.get("value") or "").strip() if answer.get("exists") else ""
         return Candidate(source, *finding_of_address(text)) if text else Candidate(source, None, "not set")

@@ -27,9 +27,9 @@ READ_ONLY = {"FR", "FX", "GR", "GX", "RC", "CC", "SW", "LO", "RP"}
 CHANGING = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x10000 | 0x40000 | 0x80000 | 0x2000000 | 0x10000000 | 0x40000000
 
 
-def check_rights(where: str, said: list[str]) -> None:
+def check_rights(where: str, printed: list[str]) -> None:
     """Raise PermissionError if others own or may write the directory. ``printed`` is the output of ASK."""
-    lines = [line.strip() for line in said if line.strip()]
+    lines = [line.strip() for line in printed if line.strip()]
     owner, access = (OWNER.match(lines[0]), ACCESS.search(lines[0])) if len(lines) == 2 else (None, None)
     if owner is None or access is None:
         raise PermissionError(f"the owner and the rights of {where} cannot be asked for: {' '.join(lines)[:200] or 'no answer'}")

@@ -26,8 +26,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import (
     Calls,
+    failure_text,
     is_session_fault,
-    said,
     whole_seconds,
 )
 
@@ -117,7 +117,7 @@ class WindowsTransport:
         # Without a status there was no answer. The error's text depends on the VM's language; the elapsed time does not.
         if time.monotonic() - began >= request_timeout:
             raise too_late(target, request_timeout)
-        raise cut_off(target, said(answer))
+        raise cut_off(target, failure_text(answer))
 
 
 def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:

@@ -34,8 +34,7 @@ def pack(package: str, archive: str) -> None:
 
 def _add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
     entry = zipfile.ZipInfo(name, _DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    packed.writestr(entry, content)
+    packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from imds_simulator.wire import Answer
 from simulator_bench import METADATA, NEWEST, Bench
 
 
-def _fault(bench: Bench, **wishes: object) -> None:
-    bench.simulator.faults.add(dict(wishes), bench.clock.now())
+def _fault(bench: Bench, **options: object) -> None:
+    bench.simulator.faults.add(dict(options), bench.clock.now())
 
 
 @pytest.mark.parametrize("status", ["404", "410", "429", "500", "503", "504"])
@@ -105,10 +105,10 @@ def test_slow_is_the_right_answer_later(bench: Bench) -> None:
     assert [answer.status for answer in answers] == [200]
 
 
-@pytest.mark.parametrize("wishes", [{"kind": "hiccup"}, {}, {"kind": "status", "status": 99}, {"kind": "reset", "often": 3}])
-def test_an_unknown_fault_is_refused(bench: Bench, wishes: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", [{"kind": "hiccup"}, {}, {"kind": "status", "status": 99}, {"kind": "reset", "often": 3}])
+def test_an_unknown_fault_is_refused(bench: Bench, options: dict[str, object]) -> None:
     with pytest.raises(FaultError):
-        _fault(bench, **wishes)
+        _fault(bench, **options)
     assert bench.send().status == 200
 
 

@@ -163,7 +163,7 @@ def test_the_eleventh_user_event_waits_or_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("options", "words"),
     [
         ({"colour": "red"}, "has no 'colour'"),
         ({"resources": "web1"}, "cannot be 'web1'"),
@@ -172,9 +172,9 @@ def test_the_eleventh_user_event_waits_or_is_refused() -> None:
         ({"not_before": "tomorrow"}, "not an ISO 8601 date"),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused_and_leaves_nothing(bench: Bench, wishes: dict[str, object], words: str) -> None:
+def test_a_wish_that_makes_no_sense_is_refused_and_leaves_nothing(bench: Bench, options: dict[str, object], words: str) -> None:
     with pytest.raises(EventError, match=words):
-        bench.simulator.machine.create(wishes)
+        bench.simulator.machine.create(options)
     assert bench.simulator.machine.events == {}
 
 

@@ -57,22 +57,22 @@ def ask(seconds: float) -> list[tuple[str, Finding]]:
     names = interfaces()
     if not names:
         return [("DHCP", Finding(None, "no network interface to ask on"))]
-    said: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     with contextlib.ExitStack() as stack:
         questions = []
         for name in names:
             try:
                 questions.append(stack.enter_context(Question(name)))
             except PermissionError:
-                said[name] = Finding(None, "not asked, because that needs root (become: true)")
+                findings[name] = Finding(None, "not asked, because that needs root (become: true)")
             except (OSError, ValueError) as error:
-                said[name] = Finding(None, f"cannot be asked ({getattr(error, 'strerror', None) or error})")
-        said.update(_wait(questions, seconds))
-    return [(f"DHCP on {name}", said.get(name, Finding(None, f"no answer within {seconds:g} s"))) for name in _useful_first(names, said)]
+                findings[name] = Finding(None, f"cannot be asked ({getattr(error, 'strerror', None) or error})")
+        findings.update(_wait(questions, seconds))
+    return [(f"DHCP on {name}", findings.get(name, Finding(None, f"no answer within {seconds:g} s"))) for name in _sorted_by_use(names, findings)]
 
 
 def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
-    said: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     until = time.monotonic() + seconds
     while questions:
         left = until - time.monotonic()
@@ -83,11 +83,11 @@ def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
             finding = question.read()
             if finding is None:
                 continue
-            said[question.name] = finding
+            findings[question.name] = finding
             if finding.address:
-                return said
+                return findings
             until = min(until, time.monotonic() + GRACE_SECONDS)
-    return said
+    return findings
 
 
 class Question:
@@ -161,5 +161,5 @@ def _attach(plain: socket.socket) -> None:
     plain.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(kept)))
 
 
-def _useful_first(names: list[str], said: t.Mapping[str, Finding]) -> list[str]:
-    return sorted(names, key=lambda name: not (name in said and said[name].address))
+def _sorted_by_use(names: list[str], findings: t.Mapping[str, Finding]) -> list[str]:
+    return sorted(names, key=lambda name: not (name in findings and findings[name].address))

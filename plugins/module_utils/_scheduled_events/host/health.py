@@ -47,10 +47,10 @@ def health_arguments() -> dict[str, t.Any]:
 
 def check(health: t.Mapping[str, t.Any] | None, run_command: RunCommand | None = None) -> Answer:
     """Check the health on this machine. Return whether it is in service, or None if no check is configured or the state is unknown; and why."""
-    return ask(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
+    return check_with(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
 
 
-def ask(
+def check_with(
     health: t.Mapping[str, t.Any] | None,
     port: t.Callable[[str, int, float], Answer],
     url: t.Callable[[str, float, bool], Answer],
@@ -86,7 +86,7 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
     try:
         connection, path = _connection(url, timeout, validate_certs)
     except ValueError as error:
-        return url_is_useless(url, error)
+        return unusable_url(url, error)
     try:
         status = _status(connection, path, timeout)
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -105,7 +105,7 @@ def split_url(url: str) -> urllib.parse.SplitResult:
     return parts
 
 
-def url_is_useless(url: str, error: ValueError) -> Answer:
+def unusable_url(url: str, error: ValueError) -> Answer:
     """Return the answer for a URL that cannot be requested."""
     return None, f"the health check's URL {url} cannot be used: {error}"
 

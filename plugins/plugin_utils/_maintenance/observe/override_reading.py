@@ -17,10 +17,10 @@ def read_overrides(value: Any) -> tuple[Override, ...]:
     if value is None:
         return ()
     given = plain_values.mapping(value)
-    return tuple(_word(item) for item in (value, *plain_values.items(given.get("beside"))))
+    return tuple(_read_override(item) for item in (value, *plain_values.items(given.get("beside"))))
 
 
-def _word(value: Any) -> Override:
+def _read_override(value: Any) -> Override:
     given = plain_values.mapping(value)
     action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
     known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))

@@ -49,22 +49,22 @@ def read_observations(value: Any, now: float) -> list[Host]:
         if name is None:
             raise ObservationError(f"observation {place + 1} names no host")
         if name not in hosts:
-            hosts[name] = _host(name, place, given, now)
+            hosts[name] = _host(name, place, given)
     return list(hosts.values())
 
 
-def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
+def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
     state = plain_values.text(given.get("state")) or "failed"
     error = plain_values.text(given.get("error"))
     look: Observation | None = None
     if state == "ok":
-        look, problem = read_observation(given.get("look"), now)
+        look, problem = read_observation(given.get("look"))
         contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
         if look is None or contradiction is not None:
             look, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"), now)[0]
+    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"))[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
     seen = look or last_look
     if known.name is None and seen is not None:
@@ -99,27 +99,13 @@ def _forms(events: Any) -> dict[str, Form]:
     return found
 
 
-def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
+def read_observation(value: Any) -> tuple[Observation | None, str | None]:
     """Parse an observation. Return it, or None and why it cannot be used."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
-    events = value.get("events")
-    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
-        return None, "the look has no list of events"
-    passed = _limits_passed(value)
-    if passed is not None:
-        return None, passed
-    listed: dict[str, Mapping[str, Any]] = {}
-    for event in events:
-        event_id = plain_values.mapping(event).get("event_id")
-        if not isinstance(event_id, str) or not event_id.strip():
-            return None, "the look lists an event without an id"
-        key = str.__str__(event_id).strip().lower()
-        if len(key) > limits.TEXT:
-            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
-        if key.startswith(UPGRADE):
-            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
-        listed[key] = plain_values.plain(event)
+    listed, problem = _listed_events(value)
+    if listed is None:
+        return None, problem
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
@@ -159,6 +145,28 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
         ),
         None,
     )
+
+
+def _listed_events(look: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
+    """Return the events of an observation by their ids in lower case, or None and why they cannot be used."""
+    events = look.get("events")
+    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
+        return None, "the look has no list of events"
+    passed = _limits_passed(look)
+    if passed is not None:
+        return None, passed
+    listed: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        event_id = plain_values.mapping(event).get("event_id")
+        if not isinstance(event_id, str) or not event_id.strip():
+            return None, "the look lists an event without an id"
+        key = str.__str__(event_id).strip().lower()
+        if len(key) > limits.TEXT:
+            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
+        if key.startswith(UPGRADE):
+            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+        listed[key] = plain_values.plain(event)
+    return listed, None
 
 
 LIMITS = (

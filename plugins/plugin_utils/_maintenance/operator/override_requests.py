@@ -42,10 +42,10 @@ class OverrideRequest:
     """A checked request, before its VMs are known."""
 
     event_id: str
-    word: Override
-    ends: float | None
+    override: Override
+    end: float | None
     """The requested end, or None."""
-    lasts: float | None
+    duration: float | None
     """The requested duration in seconds, or None."""
 
 
@@ -77,13 +77,13 @@ def load(given: Any, now: float) -> OverrideRequest:
     long = [key for key in ("who", "why") if len(texts[key]) > LONGEST_TEXT]
     if long:
         raise OverrideRequestError(f"decide_{long[0]} has more than {LONGEST_TEXT} characters")
-    ends, lasts = _ends(texts["until"], now), _lasts(texts["hours"], bool(texts["until"]))
-    until = ends if ends is not None else now + (DEFAULT_HOURS * 3600 if lasts is None else lasts)
-    word = Override(action, who, why or None, now, None if action == "release" else until, None)
-    return OverrideRequest(event_id, word, ends, lasts)
+    end, duration = _end(texts["until"], now), _duration(texts["hours"], bool(texts["until"]))
+    until = end if end is not None else now + (DEFAULT_HOURS * 3600 if duration is None else duration)
+    override = Override(action, who, why or None, now, None if action == "release" else until, None)
+    return OverrideRequest(event_id, override, end, duration)
 
 
-def _ends(given: str, now: float) -> float | None:
+def _end(given: str, now: float) -> float | None:
     if not given:
         return None
     moment = timestamps.parse(given)
@@ -94,7 +94,7 @@ def _ends(given: str, now: float) -> float | None:
     return moment
 
 
-def _lasts(given: str, until: bool) -> float | None:
+def _duration(given: str, until: bool) -> float | None:
     if not given:
         return None
     hours = plain_values.number(given)
@@ -108,25 +108,25 @@ def _lasts(given: str, until: bool) -> float | None:
 # --- The writes ----------------------------------------------------------------------------------------------------------
 
 
-def say(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
     """Return the changes to the record of each VM of the event; none for a record that already has the override."""
     moment = timestamps.parse(now)
     if moment is None:
         raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    saying = load(given, moment)
+    request = load(given, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations, moment), chosen.retired)
-    seen = _find(saying.event_id, collect(hosts))
+    seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
     if not carriers:
         names = ", ".join(event_state.event.resources) or "it names nobody"
         raise OverrideRequestError(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
-    word = _again(saying, carriers, moment)
+    override = _repeated_or_new(request, carriers, moment)
     return {
         "event_id": event_state.event.event_id,
-        "words": printable(word.words),
-        "writes": [write for participant in carriers if (write := _write(participant, word))],
+        "words": printable(override.words),
+        "writes": [write for participant in carriers if (write := _write(participant, override))],
     }
 
 
@@ -149,45 +149,45 @@ def _shown(seen: ObservedEvent) -> str:
     return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'nobody'}{more})"
 
 
-def _again(saying: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
+def _repeated_or_new(request: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
     """Return the requested override, or the recorded one that it repeats, with its times, as long as that is in force."""
-    words = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
-    new = saying.word
-    for old in sorted((word for word in words if word is not None), key=lambda word: -word.at):
-        if _same(old, saying) and (old.action == "release" or old.holds(now)):
+    recorded = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
+    new = request.override
+    for old in sorted((one for one in recorded if one is not None), key=lambda one: -one.at):
+        if _repeats(old, request) and (old.action == "release" or old.holds(now)):
             # A newer override of another operator would take precedence over the older one.
-            newest = max(word.at for word in words if word is not None)
+            newest = max(one.at for one in recorded if one is not None)
             return old if old.at >= newest else new
     return new
 
 
-def _same(old: Override, saying: OverrideRequest) -> bool:
+def _repeats(old: Override, request: OverrideRequest) -> bool:
     """Return whether the request repeats the override. Another end makes it a new one: a VM could have changed the recorded end."""
-    new = saying.word
+    new = request.override
     if (old.action, old.who, old.why) != (new.action, new.who, new.why):
         return False
     if old.until is None:
         return True
-    wanted = saying.ends if saying.ends is not None else old.at + (DEFAULT_HOURS * 3600 if saying.lasts is None else saying.lasts)
+    wanted = request.end if request.end is not None else old.at + (DEFAULT_HOURS * 3600 if request.duration is None else request.duration)
     return abs(old.until - wanted) < 1.0
 
 
-def _write(participant: Participant, word: Override) -> dict[str, Any] | None:
+def _write(participant: Participant, override: Override) -> dict[str, Any] | None:
     record = participant.record
-    if record is not None and record.said == (word,):
+    if record is not None and record.said == (override,):
         return None
-    changes: dict[str, Any] = {"decision": {**_as_dict(word), "beside": []}}
+    changes: dict[str, Any] = {"decision": {**_as_dict(override), "beside": []}}
     step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
     step.update(event_id=participant.event.event_id, event=participant.event.for_record())
     if not participant.listed:
         # C(noticed) would mean that the VM's own document listed the event; this record only carries the override.
-        changes.update(phase="held", reason=word.words)
+        changes.update(phase="held", reason=override.words)
         step["expected_revision"] = 0
     return step
 
 
-def _as_dict(word: Override) -> dict[str, Any]:
-    found: Mapping[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm}
-    return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}
+def _as_dict(override: Override) -> dict[str, Any]:
+    found: Mapping[str, Any] = {"action": override.action, "who": override.who, "why": override.why, "vm": override.vm}
+    return {**found, "at": timestamps.form(override.at), "until": None if override.until is None else timestamps.form(override.until)}

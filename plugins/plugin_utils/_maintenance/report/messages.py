@@ -28,7 +28,7 @@ def phase(event_state: EventState) -> str:
         return "retired" if event_state.retired else "foreign"
     if "failed" in phases:
         return "failed"
-    if not event_state.listed and all(word == "recovered" for word in phases) and any(participant.has_ended for participant in participants):
+    if not event_state.listed and all(one == "recovered" for one in phases) and any(participant.has_ended for participant in participants):
         return "recovered"
     over = [participant for participant in participants if participant.over]
     if over and not event_state.listed:
@@ -46,15 +46,17 @@ def phase(event_state: EventState) -> str:
     return "noticed"
 
 
-def reason(event_state: EventState, word: str) -> str | None:
+def reason(event_state: EventState, event_phase: str) -> str | None:
     """Return why the event is in this phase, or None."""
-    if word == "foreign":
+    if event_phase == "foreign":
         unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
-    if word == "retired":
+    if event_phase == "retired":
         return f"nobody waits for {', '.join(event_state.retired)} any more"
     participants = event_state.participants
-    found = [participant.failed for participant in participants] + [_of(participant) for participant in participants if participant.phase == "failed"]
+    found = [participant.failed for participant in participants] + [
+        _participant_reason(participant) for participant in participants if participant.phase == "failed"
+    ]
     if event_state.listed and not event_state.started and not event_state.approved:
         found += [
             event_state.hold,
@@ -68,15 +70,15 @@ def reason(event_state: EventState, word: str) -> str | None:
     return next((words for words in found if words), None)
 
 
-def _of(participant: Participant) -> str | None:
+def _participant_reason(participant: Participant) -> str | None:
     return participant.reason or (participant.record.reason if participant.record else None)
 
 
-def upcoming(event_state: EventState, word: str) -> str:
+def upcoming(event_state: EventState, event_phase: str) -> str:
     """Return what happens next."""
-    if word == "foreign":
+    if event_phase == "foreign":
         return "nothing: it is left alone"
-    if word == "retired":
+    if event_phase == "retired":
         return "nothing"
     if not event_state.ours:
         return "nothing in this run: it is not in only_events"
@@ -92,7 +94,7 @@ def upcoming(event_state: EventState, word: str) -> str:
     finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]
     if finishing:
         return f"{', '.join(finishing)} must be in service again"
-    return _idle(event_state, word)
+    return _idle(event_state, event_phase)
 
 
 def left_by_hand(participant: Participant) -> list[Method]:
@@ -115,8 +117,8 @@ def waits_for_operator(participant: Participant) -> str | None:
     return f"{participant.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
 
 
-def _idle(event_state: EventState, word: str) -> str:
-    if word == "recovered":
+def _idle(event_state: EventState, event_phase: str) -> str:
+    if event_phase == "recovered":
         return "nothing: it is over"
     if not event_state.listed:
         return "another look shows whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"

@@ -20,31 +20,31 @@ LARGEST = 10**30
 def screened(found: dict[str, Any]) -> dict[str, Any]:
     """Make the sentences of a plan or of the gate's answer printable. Change it in place: the caller has just built it."""
     for entry in found.get("events", ()):
-        _say(entry, "reason", "next")
+        _make_printable(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
-        _say(entry["decision"] or {}, "words", "why")
+        _make_printable(entry["decision"] or {}, "words", "why")
         for participant in entry["parts"]:
-            _say(participant, "reason")
+            _make_printable(participant, "reason")
             for change in participant["changed"]:
-                _say(change, "error")
+                _make_printable(change, "error")
     for step in found.get("steps", ()):
-        _say(step, "reason")
+        _make_printable(step, "reason")
     for item in (*found.get("failed", ()), *found.get("obstacles", ())):
-        _say(item, "reason", "words")
+        _make_printable(item, "reason", "words")
     for about in found.get("hosts", {}).values():
-        _say(about, "error")
+        _make_printable(about, "error")
     for group in found.get("capacity", ()):
-        _say(group, "held")
-        _say(group["out"], *group["out"])
+        _make_printable(group, "held")
+        _make_printable(group["out"], *group["out"])
     for lines in (found.get("why"), found.get("summary", {}).get("problems"), found.get("summary", {}).get("retired")):
         if isinstance(lines, list):
             lines[:] = [sentence(line) for line in lines]
-    _say(found.get("wait", {}), "why")
-    _say(found, "why", "never")
+    _make_printable(found.get("wait", {}), "why")
+    _make_printable(found, "why", "never")
     return found
 
 
-def _say(where: dict[str, Any], *keys: str) -> None:
+def _make_printable(where: dict[str, Any], *keys: str) -> None:
     for key in keys:
         if where.get(key):
             where[key] = sentence(where[key])

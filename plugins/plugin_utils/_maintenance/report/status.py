@@ -83,10 +83,10 @@ def event_line(event: Mapping[str, Any]) -> str:
         words += f": {event['reason']}"
     elif event["reason"] and event["reason"] != event["next"]:
         words += f", {event['reason']}"
-    return f"{(words + _said(event, words)).rstrip('.')}. Next: {event['next']}."
+    return f"{(words + _override_note(event, words)).rstrip('.')}. Next: {event['next']}."
 
 
-def _said(event: Mapping[str, Any], words: str) -> str:
+def _override_note(event: Mapping[str, Any], words: str) -> str:
     """Return the operator's override, unless the reason already contains it."""
     decision = event["decision"]
     return f", {decision['words']}" if decision and decision["words"] not in words else ""

@@ -43,7 +43,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "tell": notifications.untold(event_state, phase) if lead and event_state.hit else [],
         "lead": lead.host.name if lead else None,
         "remarks": _remarks(event_state),
-        "parts": [_part(participant) for participant in event_state.participants],
+        "parts": [_participant(participant) for participant in event_state.participants],
     }
 
 
@@ -55,7 +55,7 @@ def by_hand(participant: Participant) -> list[str]:
 def _remarks(event_state: EventState) -> list[str]:
     """Return the plan's problems that concern this event or its VMs, for a view of this event alone."""
     found = [f"{participant.contested}; events that name them are not approved" for participant in event_state.participants if participant.contested]
-    found += [said for participant in event_state.participants for said in by_hand(participant)]
+    found += [note for participant in event_state.participants for note in by_hand(participant)]
     found += event_state.remarks
     found += [
         f"{participant.host.name}: {problem}"
@@ -66,7 +66,7 @@ def _remarks(event_state: EventState) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _part(participant: Participant) -> dict[str, Any]:
+def _participant(participant: Participant) -> dict[str, Any]:
     methods = participant.record.methods if participant.record else ()
     return {
         "host": participant.host.name,
@@ -123,11 +123,11 @@ def _explained(records: Any) -> bool:
 
 def counts(phases: dict[str, str], steps: list[dict[str, Any]], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
     """Return numbers for workflows that branch on them. All keys are always present."""
-    words_ = list(phases.values())
+    event_phases = list(phases.values())
     return {
-        "events": len(words_),
+        "events": len(event_phases),
         "steps": len(steps),
-        **{phase: words_.count(phase) for phase in (*PHASES, "foreign", "retired")},
+        **{phase: event_phases.count(phase) for phase in (*PHASES, "foreign", "retired")},
         "vms": len(hosts),
         "vms_answered": found["answered"],
         **{f"vms_{state}": len(found[state]) for state in ("unreachable", "failed", "excluded", "lost")},

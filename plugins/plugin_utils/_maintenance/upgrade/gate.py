@@ -41,12 +41,12 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
     budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
-    found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
+    found = _blockers(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
     claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
     gave_way = bool(found) and any(claims for claims in board.own.values())
     leases.tidy(board, observed_state.hosts)
-    lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
+    lost = [] if found or not chosen.run.id else _restorations(asked, batch, board)
     answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
     involved = allocation.involved(chosen, set(todo))
     decided = {
@@ -79,7 +79,7 @@ class GateAnswer:
     ask: GateRequest
     todo: Sequence[str]
     done: Sequence[str]
-    obstacles: Sequence[Blocker]
+    blockers: Sequence[Blocker]
     claimed: bool
     gave_way: bool
     lost: Sequence[str]
@@ -87,15 +87,15 @@ class GateAnswer:
     @property
     def go(self) -> bool:
         """Return whether the batch may be taken out of service now."""
-        return bool(self.todo) and not self.obstacles and self.claimed and not self.lost
+        return bool(self.todo) and not self.blockers and self.claimed and not self.lost
 
     @property
     def why(self) -> list[str]:
         """Return why not, as sentences; empty if it may go."""
         if not self.todo:
             return [f"upgrade {self.ask.upgrade!r} is done on {', '.join(self.done)}"]
-        if self.obstacles:
-            return [one.words for one in self.obstacles]
+        if self.blockers:
+            return [one.words for one in self.blockers]
         if not self.claimed:
             return [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
         return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
@@ -123,7 +123,7 @@ def _mark(ask: GateRequest, host: Host | None) -> str | None:
     return UPGRADED if mark == DONE and record is not None and allocation.is_out(record) else mark
 
 
-def _obstacles(
+def _blockers(
     ask: GateRequest,
     observed_state: planning.ObservedState,
     hosts: Mapping[str, Host],
@@ -135,12 +135,11 @@ def _obstacles(
     if not ask.batch:
         return []
     batch = {name: hosts[name] for name in ask.batch if name in hosts}
-    mates = allocation.involved(settings, set(ask.batch)) - set(ask.batch)
     return [
-        *gate_blockers.of_looks(ask, hosts, [host for host in observed_state.hosts if host.name in mates], settings),
+        *gate_blockers.of_observations(ask, hosts, settings),
         *gate_blockers.of_events(observed_state.event_states, batch, ask, settings),
         *gate_blockers.of_memory(seen, observed_state.event_states, ask, settings, observed_state.now),
-        *gate_blockers.of_claims(board, ask.batch, hosts),
+        *gate_blockers.of_leases(board, ask.batch, hosts),
         *gate_blockers.of_capacity(budget, observed_state.event_states, ask, board, hosts),
     ]
 
@@ -157,7 +156,7 @@ def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) ->
     ]
 
 
-def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[dict[str, Any]]:
+def _restorations(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[dict[str, Any]]:
     """Return the restorations of lost records, under the lease. Without its record a drained VM would be left out of service for ever."""
     steps = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
     return [{**step, "claim": leases.token(board.settings)} for step in steps if step]
@@ -165,12 +164,12 @@ def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list
 
 def _wait(answer: GateAnswer, board: leases.Leases) -> float:
     """Return the seconds until the next observation is useful."""
-    if answer.go or not answer.todo or not answer.obstacles:
+    if answer.go or not answer.todo or not answer.blockers:
         # The lease is held and the record is still lost: it could not be written, for example on a full disk.
         return LEAST_WAIT if answer.claimed and answer.lost else 0.0
-    if answer.gave_way or any(one.kind == "claim" for one in answer.obstacles):
+    if answer.gave_way or any(one.kind == "claim" for one in answer.blockers):
         # Events first: their runs return within the pause, an upgrade after it.
         return round(leases.PAUSE + leases.pause(board.settings, board.now), 3)
     # Requeue after the longest blocker, since all must end. Blockers of unknown duration are checked at an interval.
-    longest = max((one.wait for one in answer.obstacles if one.wait is not None), default=allocation.ROOM_CHECK)
+    longest = max((one.wait for one in answer.blockers if one.wait is not None), default=allocation.ROOM_CHECK)
     return round(min(max(longest, LEAST_WAIT), LONGEST_WAIT), 3)

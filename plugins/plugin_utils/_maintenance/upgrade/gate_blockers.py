@@ -70,19 +70,19 @@ def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------
 
 
-def of_looks(ask: GateRequest, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Blocker]:
-    """Return the VMs that were not observed or whose empty list proves nothing: of the batch, and of the other members of its groups."""
+def of_observations(ask: GateRequest, hosts: Mapping[str, Host], settings: Settings) -> list[Blocker]:
+    """Return the VMs of the batch that were not observed or whose empty list proves nothing."""
     found = []
     for name in ask.batch:
         host = hosts.get(name)
         if host is None or host.look is None:
             found.append(Blocker("unread", f"{name} {_unread(host)}", name))
-    # Outside the batch, an unreadable VM must not block more than an unreachable one: it counts as unavailable (of_capacity).
+    # Only of the batch: another member of its groups could block for ever with its answers; it counts as unavailable (of_capacity).
     for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = presence.enabling_left(host.look, settings) if host.look else 0.0
         if left > 0 and host.look and not host.look.listed:
-            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
-            found.append(Blocker("enabling", said, host.name, wait=left))
+            message = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
+            found.append(Blocker("enabling", message, host.name, wait=left))
     return found
 
 
@@ -122,8 +122,8 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
 
 
 def _differing(event_state: EventState, name: str) -> Blocker:
-    said = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
-    return Blocker("event", said, name, event_state.event.event_id)
+    message = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
+    return Blocker("event", message, name, event_state.event.event_id)
 
 
 def _event(event_state: EventState) -> str:
@@ -164,8 +164,8 @@ def _of_record(event_state: EventState, name: str, look: Observation | None, ask
     if left <= 0:
         return None
     ago, wanted = timestamps.duration(look.now - since), timestamps.duration(quiet)
-    said = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
-    return Blocker("recent", said, name, event_id, left)
+    message = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
+    return Blocker("recent", message, name, event_id, left)
 
 
 def _last(record: Record, now: float) -> float:
@@ -189,8 +189,8 @@ def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: 
         if at is None or not hosts or str(key) in listed or now - at >= quiet:
             continue
         event_id = plain_values.text(one.get("event_id")) or str(key)
-        said = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
-        found.append(Blocker("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
+        message = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
+        found.append(Blocker("recent", message, hosts[0], event_id, quiet - max(now - at, 0.0)))
     return found
 
 
@@ -210,14 +210,14 @@ def remember(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: G
 # --- Other runs and the disruption budget --------------------------------------------------------------------------------
 
 
-def of_claims(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Blocker]:
+def of_leases(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Blocker]:
     """Return other runs with leases on the batch. Their leases block whatever the order."""
     found = []
     for name in batch:
-        said = leases.at_work(board, [name])
-        if said:
+        message = leases.at_work(board, [name])
+        if message:
             live = next(claim for claim in board.others[name] if not claim.expired)
-            found.append(Blocker("claim", said + _until_when(live, hosts[name]), name, live.event_id))
+            found.append(Blocker("claim", message + _until_when(live, hosts[name]), name, live.event_id))
     return found
 
 
@@ -226,8 +226,8 @@ def _until_when(claim: Lease, host: Host) -> str:
     if claim.limit is None or host.look is None:
         return ""
     left = timestamps.duration(max(claim.limit - host.look.now, 0.0))
-    said = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
-    return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
+    message = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
+    return message + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
 
 
 def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
@@ -239,8 +239,8 @@ def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], a
         for participant in event_state.hit
     }
     coming.update({name: "its empty list proves nothing yet" for name, host in hosts.items() if _is_new(host, board.settings) and name not in ask.batch})
-    said = allocation.no_room(budget, ask.batch, coming)
-    if not said:
+    message = allocation.no_room(budget, ask.batch, coming)
+    if not message:
         return []
     # A run that was killed after its last action leaves a VM that is done, with a lease.
     held = [
@@ -250,4 +250,4 @@ def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], a
         for claim in claims
         if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
     ]
-    return [Blocker("capacity", "; ".join([said, *held]))]
+    return [Blocker("capacity", "; ".join([message, *held]))]

@@ -32,13 +32,13 @@ def start(words: List[str], pid_file: str, log_file: str) -> int:
     line = process.stdout.readline() if process.stdout is not None else b""
     if not line:
         status = process.wait()
-        sys.stderr.write("imds_simulator: it ended with status %d: %s\n" % (status, _last_words(log_file)))
+        sys.stderr.write("imds_simulator: it ended with status %d: %s\n" % (status, _log_end(log_file)))
         return 1
     print(line.decode("utf-8").strip())
     return 0
 
 
-def _last_words(log_file: str) -> str:
+def _log_end(log_file: str) -> str:
     """Return the end of the log, for an error message."""
     with open(log_file, "rb") as log:
         text = log.read()[-2000:].decode("utf-8", "replace").strip()

@@ -120,7 +120,7 @@ async def _run(options: argparse.Namespace) -> None:
         if options.parent:
             simulator.loop.create_task(_watch_parent(simulator, options.parent))
         _write_pid(options.pid_file)
-        _say_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
+        _announce_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
         await simulator.stopped.wait()
     finally:
         await simulator.close()
@@ -163,7 +163,7 @@ async def _watch_parent(simulator: Simulator, pid: int) -> None:
         await asyncio.sleep(0.5)
 
 
-def _say_ready(path: Optional[str], line: str) -> None:
+def _announce_ready(path: Optional[str], line: str) -> None:
     """Announce readiness on standard output, and in a file that appears complete or not at all."""
     if path:
         with open(path + ".new", "w", encoding="utf-8") as stream:

@@ -67,7 +67,7 @@ class Control:
                 return
             value = self._call(request.method, words, body)
             if isinstance(value, list) and request.query:
-                value = self._part(value, request.query)
+                value = self._filtered(value, request.query)
             reply(json_answer(200, value))
         except Refused as refusal:
             reply(json_answer(refusal.status, {"error": str(refusal)}, refusal.headers))
@@ -89,7 +89,7 @@ class Control:
         return value
 
     @staticmethod
-    def _part(entries: List[Any], query: str) -> List[Any]:
+    def _filtered(entries: List[Any], query: str) -> List[Any]:
         """Filter entries: ``?since=N`` skips the first N, ``?vm=NAME`` and other names compare a key."""
         for name, value in parse_query(query):
             if name == "since":

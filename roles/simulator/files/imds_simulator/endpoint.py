@@ -47,20 +47,20 @@ class Endpoint:
         self._simulator.asked += 1
         query = parse_query(request.query)
         path = self._known_path(request.path)
-        refusal = self._gates(request, path, query)
+        refusal = self._refusal(request, path, query)
         if refusal is not None:
-            record_and_reply(self._dressed(refusal))
+            record_and_reply(self._with_common_headers(refusal))
             return
         fault = self._simulator.faults.take(self._vm.name, request, self._simulator.clock.now())
         if fault is not None and fault.kind not in AFTER_HANDLING:
             self._answer_fault(fault, request, record_and_reply)
             return
-        finish = record_and_reply if fault is None else self._spoiler(fault, record_and_reply)
+        finish = record_and_reply if fault is None else self._faulty_reply(fault, record_and_reply)
         self._dispatch(request, str(path), query, finish)
 
     # --- checks, in the order of the facts' part e3 --------------------------------------------------------------------
 
-    def _gates(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
+    def _refusal(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
         switches = self._simulator.switches
         if request.header("x-forwarded-for") is not None:
             return error(switches.forwarded_status, "Bad request. X-Forwarded-For must not be present")
@@ -117,7 +117,7 @@ class Endpoint:
         status = self._simulator.switches.empty_body_status
         reply(answer_instead(fault, status, common_headers()))
 
-    def _spoiler(self, fault: Fault, reply: Reply) -> Reply:
+    def _faulty_reply(self, fault: Fault, reply: Reply) -> Reply:
         def later(answer: Answer) -> None:
             self._simulator.loop.call_later(fault.delay, reply, answer)
 
@@ -129,11 +129,11 @@ class Endpoint:
         parameters = {name.lower(): value for name, value in query}
         if path == VERSIONS_PATH:
             known = sorted(set(versions.INSTANCE_VERSIONS))
-            reply(self._dressed(json_answer(200, {"apiVersions": known})))
+            reply(self._with_common_headers(json_answer(200, {"apiVersions": known})))
         elif path == INSTANCE_PATH:
-            reply(self._dressed(self._instance(request.path[len(INSTANCE_PATH) :], parameters)))
+            reply(self._with_common_headers(self._instance(request.path[len(INSTANCE_PATH) :], parameters)))
         elif request.method == "POST":
-            reply(self._dressed(self._approve(request, parameters["api-version"])))
+            reply(self._with_common_headers(self._approve(request, parameters["api-version"])))
         else:
             self._get_document(request, parameters["api-version"], reply)
 
@@ -149,7 +149,7 @@ class Endpoint:
         return json_answer(200, value)
 
     def _get_document(self, request: Request, version: str, reply: Reply) -> None:
-        blocked = self._simulator.ask(self._vm)
+        blocked = self._simulator.count_get(self._vm)
 
         def answer() -> None:
             reply(self._document(request, version))
@@ -200,7 +200,7 @@ class Endpoint:
         return Answer(200, body, {"Content-Type": "application/json; charset=utf-8"})
 
     @staticmethod
-    def _dressed(answer: Answer) -> Answer:
+    def _with_common_headers(answer: Answer) -> Answer:
         answer.headers = dict(answer.headers, **common_headers())
         return answer
 

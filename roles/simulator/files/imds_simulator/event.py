@@ -64,8 +64,8 @@ class EventError(ValueError):
 class Event:
     """The state of one event. Only the machine changes it."""
 
-    def __init__(self, wishes: Dict[str, Any]) -> None:
-        values = _checked(wishes)
+    def __init__(self, options: Dict[str, Any]) -> None:
+        values = _checked(options)
         self.event_type: str = values["event_type"]
         self.event_id: str = values["event_id"] or str(uuid.uuid4()).upper()
         self.resources: List[str] = values["resources"] or []
@@ -93,7 +93,7 @@ class Event:
             _DESCRIPTIONS.get((kind, self.event_source), "Host server is undergoing maintenance."),
         )
         self.notice: float = _or(values["notice"], MINIMUM_NOTICE.get(kind, 900))
-        self.not_before_wish: Optional[str] = values["not_before"]
+        self.requested_not_before: Optional[str] = values["not_before"]
         self.started_seconds: float = _or(values["started_seconds"], _STARTED_SECONDS.get(kind, 600))
         usual = self.duration if self.duration > 0 else _IMPACT_SECONDS.get(self.impact_type, 7)
         self.impact_seconds: float = _or(values["impact_seconds"], usual)
@@ -102,7 +102,6 @@ class Event:
     def _start_life(self) -> None:
         self.state = WAITING
         self.outcome: Optional[str] = None
-        self.created_at = 0.0
         self.not_before = 0.0
         self.not_before_date = 0.0
         self.approved_by: List[str] = []
@@ -145,12 +144,12 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def _checked(wishes: Dict[str, Any]) -> Dict[str, Any]:
-    unknown = sorted(set(wishes) - set(FIELDS))
+def _checked(options: Dict[str, Any]) -> Dict[str, Any]:
+    unknown = sorted(set(options) - set(FIELDS))
     if unknown:
         raise EventError("an event has no '%s'; known are %s" % (unknown[0], ", ".join(sorted(FIELDS))))
     values = {name: default for name, (_types, default) in FIELDS.items()}
-    for name, value in wishes.items():
+    for name, value in options.items():
         types = FIELDS[name][0]
         # JSON null leaves the default; a bool would pass as a number.
         if value is None:

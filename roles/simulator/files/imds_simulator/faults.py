@@ -29,7 +29,6 @@ KINDS: Dict[str, str] = {
     "redirect": "302 to another address",
     "silent": "no answer at all, the connection stays open",
 }
-STATUSES = (404, 410, 429, 500, 503, 504)
 _TEXTS = {404: "Not found", 410: "Gone", 429: "Too many requests", 500: "Internal server error"}
 _HTML = b"<html><head><title>504 Gateway Time-out</title></head><body><h1>504 Gateway Time-out</h1></body></html>"
 _KEYS = ("kind", "vm", "count", "seconds", "status", "method", "path")
@@ -44,23 +43,23 @@ class FaultError(ValueError):
 class Fault:
     """One fault: for which VM, how often (`count`) and how long (`seconds` of the simulation; for `slow` the delay)."""
 
-    def __init__(self, number: int, wishes: Dict[str, Any], now: float) -> None:
-        unknown = sorted(set(wishes) - set(_KEYS))
+    def __init__(self, number: int, options: Dict[str, Any], now: float) -> None:
+        unknown = sorted(set(options) - set(_KEYS))
         if unknown:
             raise FaultError("a fault has no '%s'; known are %s" % (unknown[0], ", ".join(_KEYS)))
-        kind = str(wishes.get("kind", ""))
-        self.status = int(wishes.get("status") or 500)
+        kind = str(options.get("kind", ""))
+        self.status = int(options.get("status") or 500)
         if kind.isdigit():
             kind, self.status = "status", int(kind)
         if kind not in KINDS or not 200 <= self.status <= 599:
             raise FaultError("there is no fault '%s'; known are %s" % (kind, ", ".join(sorted(KINDS))))
         self.number = number
         self.kind = kind
-        self.vm: Optional[str] = wishes.get("vm")
-        self.method: Optional[str] = wishes.get("method")
-        self.path: str = str(wishes.get("path") or "scheduledevents")
-        self.left: Optional[int] = wishes.get("count")
-        seconds = wishes.get("seconds")
+        self.vm: Optional[str] = options.get("vm")
+        self.method: Optional[str] = options.get("method")
+        self.path: str = str(options.get("path") or "scheduledevents")
+        self.left: Optional[int] = options.get("count")
+        seconds = options.get("seconds")
         self.delay = float(seconds or 0)
         self.until: Optional[float] = None if seconds is None or kind == "slow" else now + float(seconds)
 
@@ -88,9 +87,9 @@ class Faults:
         self._numbers = itertools.count(1)
         self._faults: List[Fault] = []
 
-    def add(self, wishes: Dict[str, Any], now: float) -> Fault:
+    def add(self, options: Dict[str, Any], now: float) -> Fault:
         try:
-            fault = Fault(next(self._numbers), wishes, now)
+            fault = Fault(next(self._numbers), options, now)
         except (TypeError, ValueError) as problem:
             raise FaultError(str(problem)) from None
         self._faults.append(fault)

@@ -27,7 +27,7 @@ class Feature:
             self.enabled = False
         return self.enabled
 
-    def ask(self, now: float) -> bool:
+    def count_get(self, now: float) -> bool:
         """Count a GET. Return whether it enabled the feature."""
         first = not self.is_enabled(now)
         if first:

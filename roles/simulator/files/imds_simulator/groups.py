@@ -44,7 +44,7 @@ class Groups:
 
     # --- delivery ------------------------------------------------------------------------------------------------------
 
-    def hears_of(self, vm: Vm, event: Event) -> bool:
+    def delivers(self, vm: Vm, event: Event) -> bool:
         return event.names(vm.name) or (not vm.alone and vm.group in self.groups_of(event))
 
     def groups_of(self, event: Event) -> Set[str]:
@@ -60,7 +60,7 @@ class Groups:
         return [vm for vm in self.vms.values() if event.names(vm.name)]
 
     def any_enabled(self, event: Event, now: float) -> bool:
-        return any(self.feature(vm).is_enabled(now) for vm in self.vms.values() if self.hears_of(vm, event))
+        return any(self.feature(vm).is_enabled(now) for vm in self.vms.values() if self.delivers(vm, event))
 
     def end_vms(self, event: Event) -> None:
         for vm in self.hit_vms(event):
@@ -80,8 +80,8 @@ class Groups:
     def count_change(self, event: Event) -> None:
         """Count one change on each counter, however many VMs share it. An event withheld while enabling is not a visible change."""
         now = self._clock.now()
-        told = [vm for vm in self.vms.values() if self.hears_of(vm, event) and self.feature(vm).shows_events(now)]
-        for key in {self._key(vm) for vm in told}:
+        receivers = [vm for vm in self.vms.values() if self.delivers(vm, event) and self.feature(vm).shows_events(now)]
+        for key in {self._key(vm) for vm in receivers}:
             self._counters[key] = self._counters.get(key, self._switches.first_incarnation) + 1
 
     def count_up(self, vm: Vm) -> None:

@@ -34,8 +34,8 @@ class Machine:
 
     # --- transitions from outside --------------------------------------------------------------------------------------
 
-    def create(self, wishes: Dict[str, Any]) -> Event:
-        event = Event(wishes)
+    def create(self, options: Dict[str, Any]) -> Event:
+        event = Event(options)
         if event.event_id.lower() in self.events:
             raise EventError("there already is (or was) an event %s; a new operation has a new EventId" % event.event_id)
         waits = self._over_user_limit(event)
@@ -62,7 +62,7 @@ class Machine:
             self._report("approved", event, by=by)
             if self._switches.approval_changes_incarnation:
                 self._changed(event)
-        self._start_what_may()
+        self._start_approved()
         return news
 
     def start(self, event: Event) -> None:
@@ -76,7 +76,7 @@ class Machine:
         for secondary in event.secondary_impacts:
             self._plan_secondary(event, secondary)
         self._later(event, event.started_seconds, lambda: self.finish(event))
-        self._start_what_may()
+        self._start_approved()
 
     def finish(self, event: Event) -> None:
         if event.state != STARTED:
@@ -100,14 +100,13 @@ class Machine:
 
     def _publish(self, event: Event) -> None:
         now = self._clock.now()
-        event.created_at = now
         event.not_before = now + event.notice
-        if event.not_before_wish:
+        if event.requested_not_before:
             try:
-                event.not_before = self._clock.moment_of(parse_iso(event.not_before_wish))
+                event.not_before = self._clock.moment_of(parse_iso(event.requested_not_before))
             except ValueError:
                 del self.events[event.event_id.lower()]
-                raise EventError("not_before %r is not an ISO 8601 date" % event.not_before_wish) from None
+                raise EventError("not_before %r is not an ISO 8601 date" % event.requested_not_before) from None
         notice = not event.starts_at_once and self._gives_notice(event, now)
         if not notice:
             event.not_before = now
@@ -139,9 +138,9 @@ class Machine:
     def _tenant_approves(self, event: Event, index: int) -> None:
         event.tenants_approved[index] = True
         self._report("tenant_approved", event, tenant=index)
-        self._start_what_may()
+        self._start_approved()
 
-    def _start_what_may(self) -> None:
+    def _start_approved(self) -> None:
         """Plan the start of each event that has its approvals; NotBefore has a timer of its own."""
         for event in list(self.events.values()):
             if event.state == SCHEDULED and not event.start_planned and self._has_all_approvals(event):
@@ -199,7 +198,7 @@ class Machine:
             self._changed(event)
         self._report(transition, event)
         self._publish_waiting()
-        self._start_what_may()
+        self._start_approved()
 
     def _publish_waiting(self) -> None:
         for event in list(self.events.values()):

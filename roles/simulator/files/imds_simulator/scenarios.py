@@ -60,12 +60,12 @@ def load(name: str) -> Dict[str, Any]:
 
 def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[List[str]] = None) -> Dict[str, Any]:
     """Set what the scenario needs and plan its steps from now. Return the EventIds by the steps' ids."""
-    stage = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
-    cast = scenario.get("vms", [])
-    if len(stage) < len(cast):
-        raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], len(cast), len(stage)))
-    for name, entry in zip(stage, cast):
-        _dress(simulator, name, entry)
+    played_by = vm_names or [vm.name for vm in simulator.groups.vms.values() if not vm.gone]
+    wanted = scenario.get("vms", [])
+    if len(played_by) < len(wanted):
+        raise ScenarioError("scenario '%s' needs %d VMs, there are %d" % (scenario["name"], len(wanted), len(played_by)))
+    for name, entry in zip(played_by, wanted):
+        _configure_vm(simulator, name, entry)
     simulator.switches.change(scenario.get("switches", {}))
     if "enabled" in scenario:
         simulator.groups.set_features(scenario["enabled"])
@@ -74,14 +74,14 @@ def play(simulator: "Simulator", scenario: Dict[str, Any], vm_names: Optional[Li
     for step in scenario.get("steps", []):
         at = float(step.get("at", 0))
         if at <= 0:
-            _take_step(simulator, step, stage, ids)
+            _take_step(simulator, step, played_by, ids)
         else:
-            simulator.clock.call_later(at, partial(_take_step, simulator, step, stage, ids))
+            simulator.clock.call_later(at, partial(_take_step, simulator, step, played_by, ids))
     simulator.played = {"name": scenario["name"], "events": ids}
     return simulator.played
 
 
-def _dress(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
+def _configure_vm(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
     """Give a VM the properties that the scenario needs; its name and address stay."""
     vm = simulator.groups.vms.get(name)
     if vm is None:
@@ -90,16 +90,16 @@ def _dress(simulator: "Simulator", name: str, entry: Dict[str, Any]) -> None:
     vm.texts.update({key: str(value) for key, value in entry.items() if key in vm.texts})
 
 
-def _take_step(simulator: "Simulator", step: Dict[str, Any], stage: List[str], ids: Dict[str, str]) -> None:
+def _take_step(simulator: "Simulator", step: Dict[str, Any], played_by: List[str], ids: Dict[str, str]) -> None:
     act = step["do"]
     if act == "create":
-        wishes = dict(step["event"])
-        if simulator.machine.get(wishes.get("event_id", "")) is not None:
+        options = dict(step["event"])
+        if simulator.machine.get(options.get("event_id", "")) is not None:
             # Played again: a new operation always has a new EventId.
-            del wishes["event_id"]
-        if "resources" in wishes:
-            wishes["resources"] = [_cast(name, stage) for name in wishes["resources"]]
-        ids[step.get("id", "event")] = simulator.machine.create(wishes).event_id
+            del options["event_id"]
+        if "resources" in options:
+            options["resources"] = [_resolve_vm_name(name, played_by) for name in options["resources"]]
+        ids[step.get("id", "event")] = simulator.machine.create(options).event_id
     elif act in _ACTS:
         event = simulator.machine.get(ids[step["id"]])
         if event is not None and (act != "finish" or event.listed):
@@ -120,11 +120,11 @@ def _act(simulator: "Simulator", act: str, event: Any, step: Dict[str, Any]) -> 
         getattr(simulator.machine, act)(event)
 
 
-def _cast(name: str, stage: List[str]) -> str:
+def _resolve_vm_name(name: str, played_by: List[str]) -> str:
     """Return the VM's name: ``@0`` is the scenario's first VM; other names stand for themselves."""
     if name.startswith("@"):
         index = int(name[1:])
-        if index >= len(stage):
-            raise ScenarioError("the scenario names VM %d, there are %d" % (index + 1, len(stage)))
-        return stage[index]
+        if index >= len(played_by):
+            raise ScenarioError("the scenario names VM %d, there are %d" % (index + 1, len(played_by)))
+        return played_by[index]
     return name

@@ -98,11 +98,11 @@ class Simulator:
 
     # --- calls from endpoints ------------------------------------------------------------------------------------------
 
-    def ask(self, vm: Vm) -> float:
+    def count_get(self, vm: Vm) -> float:
         """Count a GET of the document, which keeps the feature enabled. Return the seconds until it may be answered."""
         feature = self.groups.feature(vm)
         now = self.clock.now()
-        if feature.ask(now):
+        if feature.count_get(now):
             self.groups.restart_incarnation(vm)
             self._documents.clear()
             if feature.events_from > now:
@@ -128,11 +128,11 @@ class Simulator:
     def visible(self, vm: Vm) -> List[Event]:
         if not self.groups.feature(vm).shows_events(self.clock.now()):
             return []
-        return [event for event in self.machine.events.values() if event.listed and self.groups.hears_of(vm, event)]
+        return [event for event in self.machine.events.values() if event.listed and self.groups.delivers(vm, event)]
 
     def find_event(self, vm: Vm, event_id: str) -> Optional[Event]:
         event = self.machine.get(event_id)
-        return event if event is not None and event.listed and self.groups.hears_of(vm, event) else None
+        return event if event is not None and event.listed and self.groups.delivers(vm, event) else None
 
     # --- callbacks of the machine --------------------------------------------------------------------------------------
 

@@ -94,8 +94,8 @@ def _reason(status: int) -> str:
 class BadRequest(Exception):
     """The bytes are not HTTP; ``status`` is sent before the connection is closed."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -117,7 +117,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._siblings.append(self)
 
-    def connection_lost(self, exc: Optional[Exception]) -> None:
+    def connection_lost(self, _exception: Optional[Exception]) -> None:
         self._transport = None
         self._siblings.remove(self)
 
@@ -176,14 +176,14 @@ class Connection(asyncio.Protocol):
             self._continued = False
         body, used = take_body(self._pending, self._buffer)
         if body is None:
-            self._say_continue()
+            self._send_continue()
             return None
         request, self._pending = self._pending, None
         request.body = body
         self._buffer = self._buffer[used:]
         return request
 
-    def _say_continue(self) -> None:
+    def _send_continue(self) -> None:
         """Send 100 Continue once to a client that expects it before its body."""
         if not self._continued and self._pending is not None:
             self._continued = True

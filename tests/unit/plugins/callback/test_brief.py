@@ -49,14 +49,14 @@ def test_a_message_is_one_line(printed: Printed, text: str) -> None:
     callback = CallbackModule()
     for message in (text, [text, "next"]):
         printed.clear()
-        callback._say({"msg": message})
+        callback._print_debug({"msg": message})
         assert len(printed.lines()) == (1 if message is text else 2)
         assert_visible(printed.lines())
 
 
 def test_columns_of_our_own_lines_stay(printed: Printed) -> None:
     printed.clear()
-    CallbackModule()._say({"msg": ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]})
+    CallbackModule()._print_debug({"msg": ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]})
     assert list(printed) == ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]
 
 

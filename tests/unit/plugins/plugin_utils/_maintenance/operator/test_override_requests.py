@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import checked_decision
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, say
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, plan_writes
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
 
 BOTH = event("E1", ("vm1", "vm2"))
@@ -24,7 +24,7 @@ def fleet() -> list[dict[str, Any]]:
 
 def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, **settings: Any) -> list[dict[str, Any]]:
     """Say it, and write it as maintenance_record does; the writes."""
-    writes = say(seen, given, settings, at(now))["writes"]
+    writes = plan_writes(seen, given, settings, at(now))["writes"]
     for write in writes:
         (look,) = [one["look"] for one in seen if one["host"] == write["host"]]
         found = [one for one in look["records"] if one["event"]["event_id"] == write["event_id"]]
@@ -58,7 +58,7 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
 )
 def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(OverrideRequestError, match=words):
-        say(fleet(), {**HOLD, **given}, now=at(0))
+        plan_writes(fleet(), {**HOLD, **given}, now=at(0))
 
 
 def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
@@ -114,7 +114,7 @@ def test_where_no_vm_of_the_event_answers_nothing_can_be_said() -> None:
     """A record on another VM would not count."""
     silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
     with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):
-        say([vm("vm1"), silent], HOLD, now=at(0))
+        plan_writes([vm("vm1"), silent], HOLD, now=at(0))
 
 
 def test_an_event_of_which_only_a_record_remains() -> None:

@@ -93,7 +93,7 @@ def test_no_batch_goes_that_an_event_touches_or_that_overdraws_a_group() -> None
     assert sum(went) > 40
 
 
-@pytest.mark.parametrize("mutant", ["of_events", "of_capacity", "of_looks"])
+@pytest.mark.parametrize("mutant", ["of_events", "of_capacity", "of_observations"])
 def test_the_oracle_sees_what_was_overlooked(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_blockers, mutant, lambda *given: [])
     with pytest.raises(AssertionError, match="goes|was not seen|proves nothing|nobody knows|is out"):
