@@ -13,7 +13,7 @@ import os
 import sys
 import zipfile
 
-_MAIN = b"import sys\n\nfrom imds_simulator.command_line import main\n\nsys.exit(main())\n"
+_MAIN = b"import sys\n\nfrom imds_simulator.program.command_line import main\n\nsys.exit(main())\n"
 # Fixed, so that the archive depends only on its contents.
 _DATE = (2026, 1, 1, 0, 0, 0)
 

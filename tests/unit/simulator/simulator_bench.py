@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from imds_simulator.clock import Clock, VirtualClock
-from imds_simulator.endpoint import Endpoint
-from imds_simulator.event import Event
+from imds_simulator.endpoint.handler import Endpoint
+from imds_simulator.events.event import Event
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches
 from imds_simulator.vm import Vm

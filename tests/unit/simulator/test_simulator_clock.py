@@ -9,8 +9,8 @@ import time
 from typing import Any
 
 import pytest
-from imds_simulator import scenarios
 from imds_simulator.clock import RealClock, VirtualClock, parse_iso
+from imds_simulator.scenarios import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
 

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(_here))
 # The package may lie in a folder that must stay as copied (check mode compares it).
 sys.dont_write_bytecode = True
 
-from imds_simulator.command_line import main  # noqa: E402
+from imds_simulator.program.command_line import main  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,16 +9,16 @@ import asyncio
 from typing import Any, Dict, List, Optional, Tuple
 
 from imds_simulator.clock import Clock, VirtualClock
-from imds_simulator.control import Control
-from imds_simulator.documents import document, etag
-from imds_simulator.endpoint import Endpoint
-from imds_simulator.event import Event
-from imds_simulator.faults import Faults
-from imds_simulator.groups import Groups
-from imds_simulator.guard import Guard, is_loopback
-from imds_simulator.hooks import Hooks
-from imds_simulator.machine import Machine
-from imds_simulator.recorder import Recorder
+from imds_simulator.control.api import Control
+from imds_simulator.control.guard import Guard, is_loopback
+from imds_simulator.endpoint.documents import document, etag
+from imds_simulator.endpoint.faults import Faults
+from imds_simulator.endpoint.handler import Endpoint
+from imds_simulator.events.event import Event
+from imds_simulator.events.groups import Groups
+from imds_simulator.events.machine import Machine
+from imds_simulator.recording.hooks import Hooks
+from imds_simulator.recording.recorder import Recorder
 from imds_simulator.switches import Switches
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Connection, Handler

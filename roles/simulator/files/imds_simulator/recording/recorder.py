@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Deque, Dict, List, Optional, TextIO, Tuple
 
 from imds_simulator.clock import Clock, iso
-from imds_simulator.event import Event
+from imds_simulator.events.event import Event
 from imds_simulator.wire import Answer, Request
 
 _KEPT_REQUESTS = 20000

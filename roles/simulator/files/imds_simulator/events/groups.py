@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Callable, Dict, List, Set, Tuple
 
 from imds_simulator.clock import Clock
-from imds_simulator.event import Event
-from imds_simulator.feature import Feature
+from imds_simulator.events.event import Event
+from imds_simulator.events.feature import Feature
 from imds_simulator.switches import Switches
 from imds_simulator.vm import Vm
 

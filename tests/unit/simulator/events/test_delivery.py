@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from imds_simulator import scenarios
+from imds_simulator.scenarios import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import Bench
 

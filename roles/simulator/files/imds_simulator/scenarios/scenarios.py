@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 if TYPE_CHECKING:
     from imds_simulator.simulator import Simulator
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scenarios_data")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 _ACTS = ("approve", "start", "finish", "cancel")
 
 
@@ -41,7 +41,7 @@ def _files() -> List[str]:
     while archive and not os.path.isfile(archive):
         archive = os.path.dirname(archive)
     with zipfile.ZipFile(archive) as packed:
-        return [os.path.basename(name) for name in packed.namelist() if "/scenarios_data/" in name]
+        return [os.path.basename(name) for name in packed.namelist() if "/scenarios/data/" in name]
 
 
 def listing() -> List[Dict[str, Any]]:
@@ -52,7 +52,7 @@ def load(name: str) -> Dict[str, Any]:
     """Load a scenario by name, or by number the first of that number. Raise ScenarioError."""
     for number, known in _catalogue():
         if known == name or (name.isdigit() and number == int(name)):
-            text = pkgutil.get_data(__package__ or "", "scenarios_data/%02d-%s.json" % (number, known)) or b""
+            text = pkgutil.get_data(__package__ or "", "data/%02d-%s.json" % (number, known)) or b""
             scenario: Dict[str, Any] = json.loads(text.decode("utf-8"))
             return scenario
     raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))

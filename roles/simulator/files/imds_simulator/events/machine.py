@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Callable, Dict, Optional
 
 from imds_simulator.clock import Clock, parse_iso
-from imds_simulator.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
-from imds_simulator.groups import Groups
+from imds_simulator.events.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
+from imds_simulator.events.groups import Groups
 from imds_simulator.switches import Switches
 
 

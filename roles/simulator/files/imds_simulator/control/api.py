@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
-from imds_simulator import scenarios
 from imds_simulator.clock import VirtualClock, iso
-from imds_simulator.endpoint import parse_query
-from imds_simulator.event import FIELDS, Event, EventError
-from imds_simulator.faults import KINDS, FaultError
-from imds_simulator.guard import Guard, Refused
+from imds_simulator.control.guard import Guard, Refused
+from imds_simulator.endpoint.faults import KINDS, FaultError
+from imds_simulator.endpoint.handler import parse_query
+from imds_simulator.events.event import FIELDS, Event, EventError
+from imds_simulator.scenarios import scenarios
 from imds_simulator.switches import SWITCHES, SwitchError
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer

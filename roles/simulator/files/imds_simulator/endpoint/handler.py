@@ -12,10 +12,10 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Deque, Dict, List, Optional, Tuple
 from urllib.parse import unquote_plus
 
-from imds_simulator import versions
-from imds_simulator.approval import MalformedApproval, parse_approval
-from imds_simulator.faults import AFTER_HANDLING, Fault, answer_instead, spoil
-from imds_simulator.instance import instance, node
+from imds_simulator.endpoint import versions
+from imds_simulator.endpoint.approval import MalformedApproval, parse_approval
+from imds_simulator.endpoint.faults import AFTER_HANDLING, Fault, answer_instead, spoil
+from imds_simulator.endpoint.instance import instance, node
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
 

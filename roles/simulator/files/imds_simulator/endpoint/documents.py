@@ -10,9 +10,9 @@ import json
 from email.utils import formatdate
 from typing import Any, Dict, Iterable
 
-from imds_simulator import versions
 from imds_simulator.clock import iso
-from imds_simulator.event import Event
+from imds_simulator.endpoint import versions
+from imds_simulator.events.event import Event
 from imds_simulator.switches import Switches
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from imds_simulator.control import Control
-from imds_simulator.guard import Guard, make_token, read_token
+from imds_simulator.control.api import Control
+from imds_simulator.control.guard import Guard, make_token, read_token
 from imds_simulator.simulator import Simulator
 from imds_simulator.wire import Connection
 from simulator_bench import Bench

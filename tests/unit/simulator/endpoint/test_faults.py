@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from imds_simulator.faults import KINDS, FaultError
+from imds_simulator.endpoint.faults import KINDS, FaultError
 from imds_simulator.wire import Answer
 from simulator_bench import METADATA, NEWEST, Bench
 

@@ -13,9 +13,11 @@ import signal
 import sys
 from typing import Any, Dict, List, Optional
 
-from imds_simulator import VERSION, background, scenarios
+from imds_simulator import VERSION
 from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
-from imds_simulator.guard import Guard, make_token, read_token
+from imds_simulator.control.guard import Guard, make_token, read_token
+from imds_simulator.program import background
+from imds_simulator.scenarios import scenarios
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches, parse_assignment
 from imds_simulator.vm import Vm, parse_vm, split_address

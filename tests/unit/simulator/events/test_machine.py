@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from imds_simulator.event import EventError
+from imds_simulator.events.event import EventError
 from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
 
