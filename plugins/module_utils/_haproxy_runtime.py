@@ -137,8 +137,8 @@ def _state_lines(answer: str) -> list[str]:
 def _rows(lines: t.Sequence[str], separator: str, backend: str, server: str) -> dict[tuple[str, str], dict[str, str]]:
     """Parse a table whose first line begins with # and names its columns; newer versions of HAProxy have more of them."""
     if not lines or not lines[0].startswith("# "):
-        said = lines[0][:200] if lines else "nothing"
-        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {said}")
+        first_line = lines[0][:200] if lines else "nothing"
+        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {first_line}")
     reader = csv.DictReader([lines[0][2:]] + [line for line in lines[1:] if line.strip()], delimiter=separator)
     if not {backend, server} <= set(reader.fieldnames or ()):
         raise RuntimeSocketError(f"HAProxy's answer has no columns {backend} and {server}; it has: {lines[0][:200]}")

@@ -54,8 +54,8 @@ def _read(schema: Schema, host: str, value: Any, job: bool) -> Answer:
     elif job:
         known.update(JOB)
     found: Answer = fields(known, () if failed or job else ("changed", *schema.needed))(value, "")
-    said = _warnings(value.get("warnings"), host)
-    return dict(found, warnings=said) if said else found
+    warnings = _warnings(value.get("warnings"), host)
+    return dict(found, warnings=warnings) if warnings else found
 
 
 def _warnings(given: Any, host: str) -> list[str]:

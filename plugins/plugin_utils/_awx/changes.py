@@ -23,7 +23,7 @@ def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]
     objects = [hide(one) for one in objects]
     pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
     changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]
-    wrong = [] if state == "absent" else [words for one, item in zip(objects, found, strict=True) for words in _missing(one, item)]
+    wrong = [] if state == "absent" else [problem for one, item in zip(objects, found, strict=True) for problem in _missing(one, item)]
     wrong += [f"{change['words']}: {change['why']}" for change in changes if change["action"] == "foreign"]
     return {"changes": changes, "wrong": wrong, "lines": [line for change in changes for line in _lines(change)]}
 

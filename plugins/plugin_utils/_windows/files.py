@@ -39,7 +39,7 @@ RIGHTS = '"*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" "*S-1-3-4:(OI)(CI)F"'
 TRIES = 5
 # Exit codes of the lines below.
 FAILED, MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 1, 2, 4, 5, 6
-WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
+REASONS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
 
 # The directory's rights, the names, all contents, and the names again: equal lists mean that no file came or went meanwhile.
 LOAD = (
@@ -164,7 +164,7 @@ class WindowsFiles:
             raise FileNotFoundError(f"{self.where} or a file in it is not there")
         if code == TAKEN:
             raise FileExistsError(f"the name is taken in {self.where}")
-        why = " ".join(errors.split())[:200] or WORDS.get(code, f"cmd.exe ended with {code}")
+        why = " ".join(errors.split())[:200] or REASONS.get(code, f"cmd.exe ended with {code}")
         raise OSError(why)
 
 

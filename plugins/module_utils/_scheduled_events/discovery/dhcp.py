@@ -31,7 +31,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 IPV4 = 0x0800
 ETHERNET = 1
-EVERYBODY = b"\xff" * 6
+BROADCAST = b"\xff" * 6
 MOST_INTERFACES = 8
 # After an answer without the option, time for another server to answer.
 GRACE_SECONDS = 2.0
@@ -113,7 +113,7 @@ class Question:
             raise ValueError("not Ethernet")
         self._transaction = os.urandom(4)
         question = wrap(build_question(self._transaction, self._mac))
-        self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, EVERYBODY))
+        self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, BROADCAST))
 
     def read(self) -> Finding | None:
         """Return the answer, or None for any other packet."""
@@ -140,9 +140,9 @@ def interfaces(root: str = "/") -> list[str]:
     routes = []
     with contextlib.suppress(OSError), open(os.path.join(root, "proc/net/route"), encoding="ascii", errors="replace") as file:
         for line in list(file)[1:]:
-            words = line.split()
-            if len(words) >= 8 and words[1] == words[7] == "00000000" and words[6].isdigit():
-                routes.append((int(words[6]), words[0]))
+            fields = line.split()
+            if len(fields) >= 8 and fields[1] == fields[7] == "00000000" and fields[6].isdigit():
+                routes.append((int(fields[6]), fields[0]))
     names = [name for _metric, name in sorted(routes)] or _hardware(os.path.join(root, "sys/class/net"))
     return list(dict.fromkeys(names))[:MOST_INTERFACES]
 

@@ -115,8 +115,8 @@ def _statements(text: str) -> list[list[str]]:
 
 
 def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Finding]:
-    expiry = next((words[1:] for words in statements if words[:1] == ["expire"]), [])
-    values = [words[2] for words in statements if len(words) == 3 and words[0] == "option" and NAME.fullmatch(words[1])]
+    expiry = next((statement[1:] for statement in statements if statement[:1] == ["expire"]), [])
+    values = [statement[2] for statement in statements if len(statement) == 3 and statement[0] == "option" and NAME.fullmatch(statement[1])]
     if not values:
         return []
     problem = _expired(expiry, now)
@@ -124,15 +124,15 @@ def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Fin
     return [Finding(None, f"{found.address} in a lease that {problem}") if problem and found.address else found]
 
 
-def _expired(words: list[str], now: datetime.datetime) -> str:
+def _expired(statement: list[str], now: datetime.datetime) -> str:
     """Return why the lease is not valid, or empty text. dhclient writes "never", "4 2026/11/26 17:05:00" (UTC) or "epoch 1795712700"."""
-    if words == ["never"]:
+    if statement == ["never"]:
         return ""
     try:
-        if words[:1] == ["epoch"]:
-            until = datetime.datetime.fromtimestamp(int(words[1][:20]), datetime.timezone.utc)
+        if statement[:1] == ["epoch"]:
+            until = datetime.datetime.fromtimestamp(int(statement[1][:20]), datetime.timezone.utc)
         else:
-            until = datetime.datetime.strptime(" ".join(words[1:3]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=datetime.timezone.utc)
+            until = datetime.datetime.strptime(" ".join(statement[1:3]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=datetime.timezone.utc)
     except (ValueError, IndexError, OverflowError, OSError):
         return "does not say until when it holds"
     return "" if until > now else f"expired at {until:%Y-%m-%dT%H:%M:%SZ}"

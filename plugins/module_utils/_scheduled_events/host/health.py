@@ -164,7 +164,7 @@ def check_service(name: str, run_command: RunCommand | None) -> Answer:
         code, output, errors = run_command(["systemctl", "is-active", "--", name])
     except OSError as error:
         return None, f"the service {name} cannot be asked for: {error}"
-    said = (output.strip() or errors.strip() or "nothing").splitlines()[0]
+    first_line = (output.strip() or errors.strip() or "nothing").splitlines()[0]
     if code not in SYSTEMCTL_ANSWERS:
-        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {said}"
-    return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {said}"
+        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {first_line}"
+    return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {first_line}"

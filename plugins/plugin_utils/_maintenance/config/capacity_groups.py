@@ -82,8 +82,8 @@ def _group(given: Any, place: int) -> Group:
     kept = _keep(source.get("keep"), label)
     if kept and source.get("max_unavailable") is None:
         return Group(name, members, len(members), "", kept, size)
-    limit, said = _limit(source.get("max_unavailable"), len(members), label)
-    return Group(name, members, limit, said, kept, size)
+    limit, configured = _limit(source.get("max_unavailable"), len(members), label)
+    return Group(name, members, limit, configured, kept, size)
 
 
 def _size(given: Any, label: str) -> int | None:
@@ -124,10 +124,10 @@ def _members(given: Any, label: str) -> tuple[str, ...]:
 
 def _limit(given: Any, members: int, label: str) -> tuple[int, str]:
     """Round a percentage down, to none if it is less than one VM: a limit must never allow more than it says."""
-    said = "" if given is None or isinstance(given, bool) else str(given).strip()
-    found = LIMIT.fullmatch(said)
+    configured = "" if given is None or isinstance(given, bool) else str(given).strip()
+    found = LIMIT.fullmatch(configured)
     if not found or (found[2] and int(found[1]) > 100):
-        words = "must be a number of VMs such as 1, or a percentage of the members such as '25%'"
-        raise CapacityError(f"{label}: max_unavailable {words}, not {given!r}")
+        expected = "must be a number of VMs such as 1, or a percentage of the members such as '25%'"
+        raise CapacityError(f"{label}: max_unavailable {expected}, not {given!r}")
     amount = int(found[1])
-    return (members * amount // 100 if found[2] else amount), said.replace(" ", "")
+    return (members * amount // 100 if found[2] else amount), configured.replace(" ", "")

@@ -87,8 +87,8 @@ class Policy:
                 if rule.when is None or rule.when.matches(event):
                     return rule.decision
             except ExpressionError as error:
-                words = f"rule {rule.decision.name!r} of the policy {error}"
-                return Decision(rule.decision.name, True, "never", problem=words)
+                problem = f"rule {rule.decision.name!r} of the policy {error}"
+                return Decision(rule.decision.name, True, "never", problem=problem)
         return NO_RULE
 
 

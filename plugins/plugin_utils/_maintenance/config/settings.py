@@ -111,10 +111,10 @@ def _checked(name: str, given: Any, default: Any) -> Any:
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)
-    word = plain_values.text(given)
-    if word not in CHOICES[name]:
+    choice = plain_values.text(given)
+    if choice not in CHOICES[name]:
         raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
-    return word
+    return choice
 
 
 def _groups(given: Any) -> tuple[Group, ...]:

@@ -45,8 +45,8 @@ def identity(given: Any) -> Identity | None:
 def contradiction(given: Any, identity: Identity) -> str | None:
     """Return where the VM's answer contradicts the inventory, or None if they agree or either of them is unknown."""
     for key, wanted in plain_values.mapping(given).items():
-        said = getattr(identity, key, None) if key in KEYS else None
-        if said is not None and plain_values.text(wanted) not in (None, said):
-            words = f"it says that its {KEYS[key]} is {said}, and the inventory knows {wanted}: it is not taken for this VM"
-            return words + "; correct respond_vm_id (or vmid and id in the inventory) if the VM was made anew, else see who answers at its address"
+        claimed = getattr(identity, key, None) if key in KEYS else None
+        if claimed is not None and plain_values.text(wanted) not in (None, claimed):
+            problem = f"it says that its {KEYS[key]} is {claimed}, and the inventory knows {wanted}: it is not taken for this VM"
+            return problem + "; correct respond_vm_id (or vmid and id in the inventory) if the VM was made anew, else see who answers at its address"
     return None

@@ -179,10 +179,10 @@ LIMITS = (
 
 def _limits_passed(look: Mapping[str, Any]) -> str | None:
     """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
-    for key, limit, words in LIMITS:
+    for key, limit, noun in LIMITS:
         count = len(plain_values.items(look.get(key)))
         if count > limit:
-            return f"it has {count} {words}, and no VM has more than {limit}; look at the VM and its records"
+            return f"it has {count} {noun}, and no VM has more than {limit}; look at the VM and its records"
     return None
 
 

@@ -67,7 +67,7 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
             event_state.waits_for,
         ]
     found += [participant.reason for participant in participants]
-    return next((words for words in found if words), None)
+    return next((text for text in found if text), None)
 
 
 def _participant_reason(participant: Participant) -> str | None:
@@ -85,10 +85,10 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
     if event_state.approver:
         return f"{event_state.approver} approves it now"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
-    for intent, words in UNDER_WAY:
+    for intent, template in UNDER_WAY:
         names = [participant.host.name for participant in event_state.participants if participant.intent == intent and not waits_for_operator(participant)]
         if names:
-            found.append(words.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
+            found.append(template.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
     if found:
         return "; ".join(found)
     finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]

@@ -76,20 +76,20 @@ def event_line(event: Mapping[str, Any]) -> str:
     others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
     names = _names([*event["hosts"], *others] or event["resources"])
     start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
-    words = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    line = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
     if event["outcome"]:
-        words += f" ({event['outcome']})"
+        line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
-        words += f": {event['reason']}"
+        line += f": {event['reason']}"
     elif event["reason"] and event["reason"] != event["next"]:
-        words += f", {event['reason']}"
-    return f"{(words + _override_note(event, words)).rstrip('.')}. Next: {event['next']}."
+        line += f", {event['reason']}"
+    return f"{(line + _override_note(event, line)).rstrip('.')}. Next: {event['next']}."
 
 
-def _override_note(event: Mapping[str, Any], words: str) -> str:
+def _override_note(event: Mapping[str, Any], line: str) -> str:
     """Return the operator's override, unless the reason already contains it."""
     decision = event["decision"]
-    return f", {decision['words']}" if decision and decision["words"] not in words else ""
+    return f", {decision['words']}" if decision and decision["words"] not in line else ""
 
 
 def _when(event: Mapping[str, Any]) -> str:
@@ -124,7 +124,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("lost", "Out of service without a record that says why: {}."),
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
-    lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
+    lines += [template.format(_names(summary[key])) for key, template in sentences if summary.get(key)]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 

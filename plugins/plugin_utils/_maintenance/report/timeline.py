@@ -32,11 +32,11 @@ def timeline(records_by_host: Any) -> list[str]:
                 continue
             times = [*record.history, *_more(record.history, record.started_at)]
             for phase, at in times:
-                words = " ".join(printable(one, LONGEST_NAME) for one in (record.event.event_type, record.event.event_id, plain_values.text(host)))
+                subject = " ".join(printable(one, LONGEST_NAME) for one in (record.event.event_type, record.event.event_id, plain_values.text(host)))
                 detail = f" ({printable(record.outcome, LONGEST_NAME)})" if phase == "gone" and record.outcome else ""
-                found.append((at, words, phase, detail))
+                found.append((at, subject, phase, detail))
     found.sort(key=lambda item: item[0])
-    return [f"{timestamps.form(at)[:23].replace('T', ' ')}Z  {phase:<10}  {words}{detail}" for at, words, phase, detail in found]
+    return [f"{timestamps.form(at)[:23].replace('T', ' ')}Z  {phase:<10}  {subject}{detail}" for at, subject, phase, detail in found]
 
 
 def _more(history: tuple[tuple[str, float], ...], started_at: float | None) -> list[tuple[str, float]]:

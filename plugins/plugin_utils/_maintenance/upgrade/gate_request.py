@@ -96,9 +96,9 @@ def _seconds(name: str, given: Any, default: float) -> float:
 
 
 def _types(given: Any) -> tuple[str, ...]:
-    words = [given] if isinstance(given, str) and given else given
-    found = tuple(one.strip().lower() for one in plain_values.texts(words))
-    if len(found) != len(plain_values.items(words)) or (words and not found):
+    types = [given] if isinstance(given, str) and given else given
+    found = tuple(one.strip().lower() for one in plain_values.texts(types))
+    if len(found) != len(plain_values.items(types)) or (types and not found):
         raise GateError(f"types must be a list of event types such as {', '.join(KNOWN_TYPES)}, not {given!r}")
     return found
 

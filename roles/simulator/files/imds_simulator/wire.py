@@ -196,8 +196,8 @@ def parse_head(head: bytes) -> Request:
     # Empty lines before a request are allowed, and some clients send one after a body.
     while lines and not lines[0]:
         lines.pop(0)
-    words = lines[0].split(" ") if lines else []
-    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+    parts = lines[0].split(" ") if lines else []
+    if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         raise BadRequest(400, "the request line is not HTTP/1.1")
     headers = []
     for line in lines[1:]:
@@ -205,9 +205,9 @@ def parse_head(head: bytes) -> Request:
         if not separator:
             raise BadRequest(400, "a header line has no colon")
         headers.append((name.strip().lower(), value.strip(" \t")))
-    request = Request(words[0], words[1], headers, True)
+    request = Request(parts[0], parts[1], headers, True)
     connection = (request.header("connection") or "").lower()
-    request.keep_alive = "close" not in connection and (words[2] != "HTTP/1.0" or "keep-alive" in connection)
+    request.keep_alive = "close" not in connection and (parts[2] != "HTTP/1.0" or "keep-alive" in connection)
     return request
 
 

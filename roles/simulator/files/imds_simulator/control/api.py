@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class ControlError(Exception):
     """A call that fails, with the status and the message for the caller."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -58,14 +58,14 @@ class Control:
         }
 
     def handle(self, request: Request, reply: Reply) -> None:
-        words = [word for word in request.path.split("/") if word]
+        segments = [segment for segment in request.path.split("/") if segment]
         try:
             self._guard.check(request)
             body = self._body(request)
-            if (request.method, words) == ("POST", ["vms"]):
+            if (request.method, segments) == ("POST", ["vms"]):
                 self._add_vm(body, reply)
                 return
-            value = self._call(request.method, words, body)
+            value = self._call(request.method, segments, body)
             if isinstance(value, list) and request.query:
                 value = self._filtered(value, request.query)
             reply(json_answer(200, value))
@@ -98,16 +98,16 @@ class Control:
                 entries = [entry for entry in entries if str(entry.get(name)) == value]
         return entries
 
-    def _call(self, method: str, words: List[str], body: Dict[str, Any]) -> Any:
-        if len(words) == 3 and words[0] == "events" and method == "POST":
-            return self._act(words[1], words[2], body)
-        if len(words) == 2 and words[0] == "events" and method == "GET":
-            return self._event(words[1]).as_dict()
-        if len(words) == 2 and words[0] == "scenarios":
-            return self._scenario(method, words[1], body)
-        route = self._routes.get((method, "/".join(words)))
+    def _call(self, method: str, segments: List[str], body: Dict[str, Any]) -> Any:
+        if len(segments) == 3 and segments[0] == "events" and method == "POST":
+            return self._act(segments[1], segments[2], body)
+        if len(segments) == 2 and segments[0] == "events" and method == "GET":
+            return self._event(segments[1]).as_dict()
+        if len(segments) == 2 and segments[0] == "scenarios":
+            return self._scenario(method, segments[1], body)
+        route = self._routes.get((method, "/".join(segments)))
         if route is None:
-            raise ControlError(404, "there is no %s /%s; GET / lists what there is" % (method, "/".join(words)))
+            raise ControlError(404, "there is no %s /%s; GET / lists what there is" % (method, "/".join(segments)))
         return route(body)
 
     # --- routes --------------------------------------------------------------------------------------------------------

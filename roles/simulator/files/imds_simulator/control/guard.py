@@ -28,8 +28,8 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s]+)(:[0-9]{1,5})?")
 class Refused(Exception):
     """A refused request, with a status, a message of one line, and headers."""
 
-    def __init__(self, status: int, words: str, headers: Optional[Dict[str, str]] = None) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str, headers: Optional[Dict[str, str]] = None) -> None:
+        super().__init__(message)
         self.status = status
         self.headers = headers or {}
 
@@ -70,8 +70,8 @@ class Guard:
         scheme, _separator, value = (given[0] if len(given) == 1 else "").partition(" ")
         same = hmac.compare_digest(value.strip().encode("latin-1"), self._token.encode("ascii"))
         if scheme.lower() != "bearer" or not same:
-            words = "the control API wants its token: Authorization: Bearer TOKEN, with what stands in the --control-token-file"
-            raise Refused(401, words, {"WWW-Authenticate": "Bearer"})
+            message = "the control API wants its token: Authorization: Bearer TOKEN, with what stands in the --control-token-file"
+            raise Refused(401, message, {"WWW-Authenticate": "Bearer"})
 
 
 def _values(request: Request, name: str) -> List[str]:

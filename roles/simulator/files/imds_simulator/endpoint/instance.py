@@ -48,11 +48,11 @@ def _tags_list(tags: str) -> Any:
 
 def node(document: Any, path: str) -> Optional[Any]:
     """Return the part of the document below ``/metadata/instance``, or None if the path does not exist."""
-    for word in [word for word in path.split("/") if word]:
-        if isinstance(document, dict) and word in document:
-            document = document[word]
-        elif isinstance(document, list) and word.isdigit() and int(word) < len(document):
-            document = document[int(word)]
+    for segment in [segment for segment in path.split("/") if segment]:
+        if isinstance(document, dict) and segment in document:
+            document = document[segment]
+        elif isinstance(document, list) and segment.isdigit() and int(segment) < len(document):
+            document = document[int(segment)]
         else:
             return None
     return document

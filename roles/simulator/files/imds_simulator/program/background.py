@@ -15,7 +15,7 @@ from typing import List, Optional
 _PATIENCE = 15.0
 
 
-def start(words: List[str], pid_file: str, log_file: str) -> int:
+def start(arguments: List[str], pid_file: str, log_file: str) -> int:
     """Start a process and return its exit status once it listens. Leave a running one alone."""
     pid = running(pid_file)
     if pid is not None:
@@ -23,7 +23,7 @@ def start(words: List[str], pid_file: str, log_file: str) -> int:
         return 0
     with open(log_file, "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, os.path.abspath(sys.argv[0])] + words,
+            [sys.executable, os.path.abspath(sys.argv[0])] + arguments,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -71,8 +71,8 @@ def running(pid_file: str) -> Optional[int]:
     except (OSError, ValueError):
         return None
     try:
-        with open("/proc/%d/cmdline" % pid, "rb") as stream_of_words:
-            words = stream_of_words.read().split(b"\0")
+        with open("/proc/%d/cmdline" % pid, "rb") as command_line:
+            arguments = command_line.read().split(b"\0")
     except OSError:
         return pid
-    return pid if any(b"imds_simulator" in word for word in words) else None
+    return pid if any(b"imds_simulator" in argument for argument in arguments) else None

@@ -71,8 +71,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
             parser().error("--background and --stop need --pid-file")
         if options.stop:
             return background.stop(options.pid_file)
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        return background.start([word for word in words if word != "--background"], options.pid_file, options.log_file)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        return background.start([argument for argument in given if argument != "--background"], options.pid_file, options.log_file)
     _raise_file_limit()
     try:
         asyncio.run(_run(options))
