@@ -17,7 +17,7 @@ def test_every_default_is_allowed_by_its_own_check() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"colour": "red"}, "there is no switch 'colour'"),
         ({"approve_body": "page"}, "'empty' or 'object' or 'document'"),
@@ -26,9 +26,9 @@ def test_every_default_is_allowed_by_its_own_check() -> None:
         ({"etag": 1}, "it takes bool"),
     ],
 )
-def test_a_wrong_change_changes_nothing(changes: dict[str, object], words: str) -> None:
+def test_a_wrong_change_changes_nothing(changes: dict[str, object], message: str) -> None:
     switches = Switches()
-    with pytest.raises(SwitchError, match=words):
+    with pytest.raises(SwitchError, match=message):
         switches.change({"retry_after": 7, **changes})
     assert switches.retry_after == 0
 

@@ -92,7 +92,7 @@ def test_a_body_in_chunks(wire: Wire) -> None:
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
     ],
 )
-def test_who_keeps_the_connection(wire: Wire, head: bytes, stays_open: bool) -> None:
+def test_when_the_connection_is_kept(wire: Wire, head: bytes, stays_open: bool) -> None:
     wire.feed(head)
     wire.replies[0](Answer(200))
     assert wire.closed != stays_open

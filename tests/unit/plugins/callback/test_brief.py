@@ -62,7 +62,7 @@ def test_columns_of_our_own_lines_stay(printed: Printed) -> None:
 
 @LIMITS
 @given(ANY_TEXT)
-def test_whatever_core_prints_is_visible(printed: Printed, text: str) -> None:
+def test_all_output_of_core_is_visible(printed: Printed, text: str) -> None:
     screen = Screen(Display())
     for say in (screen.display, screen.banner, screen.warning, screen.v):
         printed.clear()

@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.test import module_installed 
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_it_says_what_the_loader_says(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+def test_the_result_is_that_of_the_loader(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     asked = []
 
     def find(name: str) -> types.SimpleNamespace:
@@ -29,6 +29,6 @@ def test_it_says_what_the_loader_says(monkeypatch: pytest.MonkeyPatch, there: bo
 
 
 @pytest.mark.parametrize("name", ["win_stat", "", None, 7])
-def test_what_is_no_full_name_is_an_error(name: t.Any) -> None:
+def test_a_name_that_is_not_fully_qualified_is_an_error(name: t.Any) -> None:
     with pytest.raises(AnsibleFilterError, match="full name"):
         plugin.module_installed(name)

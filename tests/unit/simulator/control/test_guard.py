@@ -110,7 +110,7 @@ def test_a_body_is_json_or_refused(bench: Bench) -> None:
     assert (status, answer["error"]) == (400, "the body is not JSON")
 
 
-def test_who_has_not_the_token_sees_nothing(bench: Bench) -> None:
+def test_without_the_token_nothing_is_shown(bench: Bench) -> None:
     line = Line(bench.simulator, Guard(TOKEN))
     right = f"Authorization: Bearer {TOKEN}"
     wrong = [f"Authorization: {words}" for words in (TOKEN, f"Basic {TOKEN}", "Bearer", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \xe4")]
@@ -123,7 +123,7 @@ def test_who_has_not_the_token_sees_nothing(bench: Bench) -> None:
     assert line.ask("GET", "/state", "Host: localhost", f"authorization: bearer  {TOKEN}")[0] == 200
 
 
-def test_what_is_refused_first_tells_nothing_of_what_comes_after(bench: Bench) -> None:
+def test_a_refusal_reveals_nothing_of_later_checks(bench: Bench) -> None:
     line = Line(bench.simulator, Guard(TOKEN))
     assert line.ask("POST", "/events", "Host: attacker.example", "Origin: x", body=EVENT)[0] == 403
     assert line.ask("POST", "/events", "Host: localhost", body=EVENT)[0] == 401
@@ -144,7 +144,7 @@ def test_a_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "words"),
+    ("content", "mode", "message"),
     [
         (TOKEN, 0o644, "others may read"),
         (TOKEN, 0o640, "others may read"),
@@ -155,11 +155,11 @@ def test_a_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
         ("x" * 5000, 0o600, "holds no control token"),
     ],
 )
-def test_a_file_that_is_no_token(tmp_path: Path, content: str, mode: int, words: str) -> None:
+def test_a_file_that_is_no_token(tmp_path: Path, content: str, mode: int, message: str) -> None:
     path = tmp_path / "token"
     path.write_text(content)
     path.chmod(mode)
-    with pytest.raises(ValueError, match=words) as problem:
+    with pytest.raises(ValueError, match=message) as problem:
         read_token(str(path))
     assert TOKEN not in str(problem.value)
 

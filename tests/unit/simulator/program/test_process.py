@@ -42,7 +42,7 @@ def test_help_and_the_list_of_scenarios() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--speed", "0"], "--speed"),
         (["--switch", "colour=red"], "there is no switch 'colour'"),
@@ -52,10 +52,10 @@ def test_help_and_the_list_of_scenarios() -> None:
         (["--scenario", "nothing"], "there is no scenario 'nothing'"),
     ],
 )
-def test_what_cannot_be_is_said(words: list[str], said: str) -> None:
+def test_invalid_command_lines_are_errors(words: list[str], message: str) -> None:
     run = _run(*words)
     assert run.returncode != 0
-    assert said in run.stderr
+    assert message in run.stderr
     assert "Traceback" not in run.stderr
 
 
@@ -72,7 +72,7 @@ def test_many_vms_at_ports_and_addresses_of_their_own() -> None:
         assert exchange(more["url"], "GET", GET, HEADER)[0] == 200
 
 
-def test_the_control_api_says_what_is_wrong() -> None:
+def test_the_control_api_explains_errors() -> None:
     with SimulatorProcess("--vm", "web1") as simulator:
         cases = [
             ("GET", "/nowhere", "", 404, "GET /"),

@@ -66,14 +66,12 @@ def test_defaults_of_the_role_count_where_the_specification_has_none() -> None:
 
 def test_the_description_has_no_markup() -> None:
     described = ["With V(true), see P(maintenance.azure.plan#filter) and O(maintenance.azure.drain#role:main:drain_methods).", "As C(code)."]
-    assert question({"type": "bool", "description": described})["question_description"] == (
-        "With true, see maintenance.azure.plan and drain_methods. As code."
-    )
+    assert question({"type": "bool", "description": described})["question_description"] == ("With true, see maintenance.azure.plan and drain_methods. As code.")
     assert question({"type": "list", "description": "Which."})["question_description"] == "Which. Several, separated by commas."
 
 
 @pytest.mark.parametrize(
-    ("specification", "asking", "words"),
+    ("specification", "asking", "message"),
     [
         ({"type": "raw"}, "x_thing", "of type raw"),
         ({"type": "str"}, "x_other", "x_other is no option; there are x_thing"),
@@ -85,8 +83,8 @@ def test_the_description_has_no_markup() -> None:
         ({"type": "str", "no_log": True, "default": "b"}, "x_thing", "a secret and has a default"),
     ],
 )
-def test_what_cannot_be_asked(specification: dict[str, t.Any], asking: t.Any, words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
+def test_questions_that_are_refused(specification: dict[str, t.Any], asking: t.Any, message: str) -> None:
+    with pytest.raises(SurveyError, match=message):
         question(specification, asking)
 
 

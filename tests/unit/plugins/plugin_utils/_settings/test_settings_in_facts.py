@@ -55,7 +55,7 @@ def _collect(node: t.Any, found: set[str]) -> None:
             _collect(value, found)
 
 
-def test_what_the_roles_keep_and_leave_is_none_of_a_vm_either():
+def test_variables_of_the_roles_may_not_be_facts_either():
     assigned = _assigned()
     assert len(assigned) > 30
     assert {name for name in assigned if not is_setting(name)} == set()
@@ -93,7 +93,7 @@ def test_facts_of_an_honest_vm_are_none_of_our_business(facts):
     assert why_refused(facts) is None
 
 
-def test_the_reason_is_short_and_printable_whatever_the_names_are():
+def test_the_reason_is_short_and_printable_for_any_names():
     why = why_refused({f"__respond_\x1b\u202e\n{number}" + "x" * 300: 1 for number in range(40)})
     assert why is not None
     assert why.isprintable()
@@ -164,7 +164,7 @@ def test_settings_are_read_before_any_vm_is_asked(path):
     assert first < min(looks)
 
 
-def test_what_rules_the_fleet_is_named_once_where_it_is_read():
+def test_settings_are_named_once_where_they_are_read():
     """After the first observation nothing asks the variables again."""
     names = "respond_policy respond_capacity respond_unmanaged respond_only_events respond_timing respond_wait respond_wait_timeout respond_notify_tasks"
     ruling = rf"\b({names.replace(' ', '|')}|__respond_given)\b"

@@ -94,7 +94,7 @@ def test_values_that_are_no_address(value: str, problem: str) -> None:
     ["1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.4:80", "1.2.3.4\n", " 1.2.3.4", "http://1.2.3.4", "host", "::1", "\u0661.2.3.4", "1.2.3.-4"]
     + ["0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255"],
 )
-def test_what_is_no_plain_address(text: str) -> None:
+def test_not_a_plain_address(text: str) -> None:
     found = finding_of_address(text)
     assert found.address is None and found.problem.isprintable()
 
@@ -125,7 +125,7 @@ def test_the_newest_lease_first_and_usable_ones_before_others() -> None:
     assert [found.address for found in read(text)] == ["1.2.3.4", "1.2.3.5", None]
 
 
-def test_what_is_within_quotes_or_comments_is_no_statement() -> None:
+def test_quoted_text_and_comments_are_not_statements() -> None:
     more = '  option domain-name "x; } lease { option unknown-245 6:6:6:6; expire never; }";\n  # option unknown-245 7:7:7:7;\n'
     assert read(lease(more=more)) == [Finding(HOST)]
 

@@ -72,7 +72,7 @@ def test_a_directory_of_our_own_is_fine(folder):
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().records[0]["phase"] == "drained"
 
 
-def test_a_directory_of_somebody_else_is_refused(folder, monkeypatch):
+def test_a_directory_of_another_user_is_refused(folder, monkeypatch):
     user = others(monkeypatch, folder)
     why = refused(folder)
     assert f"{folder} belongs to" in why and f"uid {user}" in why
@@ -128,7 +128,7 @@ def test_a_link_of_our_own_may_lead_there_and_one_of_others_not(folder, tmp_path
     assert "symbolic link" in refused(link)
 
 
-def test_the_way_that_a_link_leads_is_looked_at_too(folder, tmp_path):
+def test_the_target_of_a_link_is_checked_too(folder, tmp_path):
     (tmp_path / "safe").mkdir(mode=0o700)
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
@@ -147,7 +147,7 @@ def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 
 
-def test_a_file_of_somebody_else_is_kept_and_not_used(folder, monkeypatch):
+def test_a_file_of_another_user_is_kept_and_not_used(folder, monkeypatch):
     real = os.fstat
 
     def seen(descriptor):

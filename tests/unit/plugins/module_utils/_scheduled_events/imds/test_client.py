@@ -134,7 +134,7 @@ def test_one_passing_fault_is_not_seen(fault: t.Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [(400, ""), (401, ""), (403, ""), (405, ""), (418, ""), (302, ""), (304, ""), "", "{}", lost("timeout"), lost("too_large")])
-def test_what_cannot_get_better_is_asked_once(fault: t.Any) -> None:
+def test_permanent_errors_are_not_retried(fault: t.Any) -> None:
     clock = FakeClock()
     transport = FakeTransport(fault, OK)
     client, unused = fake_client(transport, clock)
@@ -187,7 +187,7 @@ def test_retry_after_is_honoured_within_reason(wish: str, pause: float) -> None:
     assert clock.sleeps == [pause]
 
 
-def test_nobody_there_is_said_within_connect_timeout_however_many_retries() -> None:
+def test_a_refused_connection_is_reported_within_connect_timeout_whatever_the_retries() -> None:
     clock = FakeClock()
     transport = FakeTransport(lost("no_answer"), takes=5.0)
     client, unused = fake_client(transport, clock, retries=50)
@@ -245,7 +245,7 @@ def test_over_real_http_a_reset_and_a_503_pass() -> None:
     assert clock.sleeps == [1, 2]
 
 
-def test_an_error_says_what_was_asked_what_came_and_what_to_do() -> None:
+def test_an_error_names_the_request_the_answer_and_the_remedy() -> None:
     client, unused = fake_client(FakeTransport((405, "No PUT here")))
     with pytest.raises(ScheduledEventsError) as caught:
         client.get_document()
@@ -264,7 +264,7 @@ def test_an_html_page_from_a_proxy_is_shown_in_part() -> None:
     assert len(str(caught.value)) < 700
 
 
-def test_bodies_and_seconds_in_words() -> None:
+def test_bodies_and_seconds_as_text() -> None:
     assert describe_body(b"") == "an empty body"
     assert describe_body(b"a\x00\r\nb\xff") == '"a\\x00 b\ufffd"'
     assert (seconds_in_words(5.0), seconds_in_words(0.25), seconds_in_words(12.34)) == ("5 s", "0.2 s", "12.3 s")

@@ -81,7 +81,7 @@ def test_vectors_parse_as_their_names_say(name: str, incarnation: int, expected:
 
 
 @pytest.mark.parametrize("path", sorted(PAYLOADS.glob("no_document_*")) + sorted(PAYLOADS.glob("error_*")), ids=lambda path: path.name)
-def test_what_is_no_document_is_one_error_with_what_came_and_from_where(path: t.Any) -> None:
+def test_an_invalid_document_is_one_error_with_its_content_and_source(path: t.Any) -> None:
     with pytest.raises(ScheduledEventsError) as caught:
         parse_document(path.read_bytes(), "2020-07-01", source="http://127.0.0.1:1/where")
     assert caught.value.kind == "bad_document"
@@ -155,7 +155,7 @@ def test_resources(came: t.Any, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "why"),
+    ("event", "reason"),
     [
         (7, "event 2 is not an object"),
         (raw_event(EventId=...), "event 2 has no EventId"),
@@ -166,8 +166,8 @@ def test_resources(came: t.Any, expected: list[str]) -> None:
         (raw_event(EventType=["Reboot"]), "event 2 has no text as EventType"),
     ],
 )
-def test_one_unusable_event_spoils_the_document(event: t.Any, why: str) -> None:
-    with pytest.raises(ScheduledEventsError, match=why):
+def test_one_unusable_event_spoils_the_document(event: t.Any, reason: str) -> None:
+    with pytest.raises(ScheduledEventsError, match=reason):
         parse_document(document(1, raw_event(), event), "2020-07-01")
 
 
@@ -364,7 +364,7 @@ HUGE = [
 
 
 @pytest.mark.parametrize("number", range(len(HUGE)))
-def test_what_is_out_of_all_bounds_is_refused_in_words(number):
+def test_out_of_bounds_input_is_refused_with_a_message(number):
     with pytest.raises(ScheduledEventsError) as caught:
         parse_document(HUGE[number], "2020-07-01")
     assert len(str(caught.value)) < 1000

@@ -58,7 +58,7 @@ def test_a_group_with_keep_needs_no_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "words"),
+    ("keep", "message"),
     [
         ([], "must be a JMESPath expression or a list of such"),
         ([1], "must be a JMESPath expression or a list of such"),
@@ -74,8 +74,8 @@ def test_a_group_with_keep_needs_no_number() -> None:
         ([REPLICA, "[0].zone"], "keep 2 must be true or false"),
     ],
 )
-def test_expressions_that_cannot_be_used(keep: Any, words: str) -> None:
-    with pytest.raises(CapacityError, match=words):
+def test_expressions_that_cannot_be_used(keep: Any, message: str) -> None:
+    with pytest.raises(CapacityError, match=message):
         load([{**db(), "keep": keep}])
 
 
@@ -121,7 +121,7 @@ def test_one_in_each_zone() -> None:
     assert "drain vm1 E1" in acts(plan(*seen, capacity=[db("length([?fault_domain=='7']) == `0`")]))
 
 
-def test_an_event_whose_vms_are_out_already_puts_nobody_more_out() -> None:
+def test_an_event_of_unavailable_vms_makes_no_other_unavailable() -> None:
     its = event("E1", ("vm2",))
     found = plan(server("vm1", role="primary"), server("vm2", [its], [record("drained", its)]), server("vm3", state="unreachable"), capacity=[db()])
     assert "approve vm2 E1" in acts(found)
@@ -209,13 +209,13 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[int]
     return begun
 
 
-def test_no_plan_begins_what_breaks_a_keep() -> None:
+def test_no_plan_starts_a_drain_that_breaks_a_keep() -> None:
     # A plan that never begins anything would pass too.
     assert sum(map(bool, search(300))) > 20
 
 
 @pytest.mark.parametrize(("module", "mutant"), [(full_groups, "unkept"), (allocation, "_is_out"), (allocation, "_why_stuck")])
-def test_the_oracle_sees_what_is_broken(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_a_broken_keep(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, mutant, lambda *given: None)
     with pytest.raises(AssertionError, match="begin, out are"):
         search(300, (Phase.generate,))

@@ -45,7 +45,7 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
 
 
 @pytest.mark.parametrize(
-    ("policy", "words"),
+    ("policy", "message"),
     [
         ("none", "no policy named 'none'"),
         (7, "a name or a list"),
@@ -79,10 +79,10 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
     ],
     ids=str,
 )
-def test_errors_name_rule_and_position(policy: Any, words: str) -> None:
+def test_errors_name_rule_and_position(policy: Any, message: str) -> None:
     with pytest.raises(PolicyError) as caught:
         load(policy)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_text_from_templates_is_understood() -> None:
@@ -99,7 +99,7 @@ def test_conditions_may_look_into_the_event_as_received() -> None:
     assert decide([{**DRAIN, "when": "length(resources)", "name": "n"}, DRAIN])[0] == "n"
 
 
-def test_no_rule_means_that_a_person_looks() -> None:
+def test_an_event_without_a_rule_needs_an_operator() -> None:
     found = load([{**DRAIN, "when": "event_type == 'Freeze'"}]).decide(event())
     assert (found.drain, found.approve) == (True, "never")
     assert found.problem

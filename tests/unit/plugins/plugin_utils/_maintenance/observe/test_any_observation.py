@@ -170,7 +170,7 @@ def test_any_fleet_gives_a_plan_that_keeps_the_rules() -> None:
 
 @LIMITS
 @given(FLEETS, CHOICES, some.sampled_from(["unreachable", "failed", "excluded"]))
-def test_without_looks_nothing_is_done(fleet: list[dict[str, Any]], choices: dict[str, Any], state: str) -> None:
+def test_without_observations_nothing_is_done(fleet: list[dict[str, Any]], choices: dict[str, Any], state: str) -> None:
     blind = [{**one, "state": state, "look": None} for one in fleet]
     assert make_plan(blind, settings=choices, now=at(0))["steps"] == []
 

@@ -16,7 +16,7 @@ ID = "0a1b2c3d-0000-4000-8000-00000000000f"
 PATH = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/vm1"
 
 
-def who(name: str = "vm1", vm_id: str | None = ID) -> dict[str, Any]:
+def identity_of(name: str = "vm1", vm_id: str | None = ID) -> dict[str, Any]:
     return {"name": name, "resource_group": "RG", "subscription_id": "S", "vm_id": vm_id}
 
 
@@ -38,28 +38,28 @@ def drained(host: str, **more: Any) -> dict[str, Any]:
         ({"vmid": ID, "ansible_facts": {"vmid": ID}}, {}),
     ],
 )
-def test_what_the_inventory_knows(variables: dict[str, Any], known: dict[str, str]) -> None:
+def test_identity_from_the_inventory(variables: dict[str, Any], known: dict[str, str]) -> None:
     assert expected_identity.of_variables(variables) == known
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "message"),
     [({"vm_id": "another"}, "vmId"), ({"name": "web9"}, "name"), ({"group": "other"}, "resource group"), ({"subscription": "T"}, "subscription")],
 )
-def test_a_vm_that_contradicts_the_inventory_was_not_observed(known: dict[str, str], said: str) -> None:
-    found = plan({**drained("vm1", identity=who()), "expected_identity": known})
+def test_a_vm_that_contradicts_the_inventory_was_not_observed(known: dict[str, str], message: str) -> None:
+    found = plan({**drained("vm1", identity=identity_of()), "expected_identity": known})
     assert acts(found) == []
     assert found["hosts"]["vm1"]["state"] == "failed"
-    assert f"it says that its {said} is" in found["hosts"]["vm1"]["error"]
+    assert f"it says that its {message} is" in found["hosts"]["vm1"]["error"]
     assert found["summary"]["failed"] == ["vm1"]
 
 
 def test_one_that_agrees_or_does_not_say_is_observed() -> None:
-    for identity in (who(), who(vm_id=None)):
+    for identity in (identity_of(), identity_of(vm_id=None)):
         assert acts(plan({**drained("vm1", identity=identity), "expected_identity": {"vm_id": ID, "name": "vm1"}})) == ["approve vm1 E1"]
 
 
-def test_what_the_inventory_knows_names_a_silent_vm() -> None:
+def test_the_inventory_identifies_a_silent_vm() -> None:
     """So that no other name is unsure while it does not answer."""
     both = event(resources=("vm1", "stranger"))
     silent = vm("host7", state="unreachable")
@@ -71,21 +71,21 @@ def test_what_the_inventory_knows_names_a_silent_vm() -> None:
 @pytest.mark.parametrize(
     "liar",
     [
-        vm("liar", [event()], identity=who(vm_id="another")),
-        vm("liar", [event()], identity=who()),
-        vm("liar", [], identity=who("liar")),
-        vm("liar", [event()], identity={**who(vm_id=None), "resource_group": "other"}),
+        vm("liar", [event()], identity=identity_of(vm_id="another")),
+        vm("liar", [event()], identity=identity_of()),
+        vm("liar", [], identity=identity_of("liar")),
+        vm("liar", [event()], identity={**identity_of(vm_id=None), "resource_group": "other"}),
     ],
     ids=["name", "name and id", "id under its own name", "name in another group"],
 )
-def test_a_name_or_an_id_that_two_claim_holds_the_approval_and_hides_nobody(liar: dict[str, Any]) -> None:
+def test_a_name_or_id_of_two_vms_holds_the_approval_and_hides_neither(liar: dict[str, Any]) -> None:
     liar["look"]["vm_name"] = liar["look"]["identity"]["name"]
-    honest = drained("vm1", identity=who())
+    honest = drained("vm1", identity=identity_of())
     assert acts(plan(honest)) == ["approve vm1 E1"]
     for seen in ([honest, liar], [liar, honest]):
         found = plan(*seen)
         assert not [word for word in acts(found) if word.startswith("approve")]
         assert "both say that" in found["summary"]["problems"][0]
         near = event(due=229)
-        first = vm("vm1", [near], identity=who())
+        first = vm("vm1", [near], identity=identity_of())
         assert "drain vm1 E1" in acts(plan(*[first if one is honest else one for one in seen]))

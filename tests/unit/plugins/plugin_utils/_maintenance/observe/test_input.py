@@ -60,7 +60,7 @@ def test_numbers_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"gone_second": 1}, "unknown setting 'gone_second'"),
         ({"retries": "many"}, "setting retries must be a number"),
@@ -78,8 +78,8 @@ def test_numbers_as_text() -> None:
         ([], "settings must be a dictionary"),
     ],
 )
-def test_settings_that_cannot_be_used(given: Any, words: str) -> None:
-    with pytest.raises(SettingsError, match=words):
+def test_settings_that_cannot_be_used(given: Any, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         load(given)
 
 

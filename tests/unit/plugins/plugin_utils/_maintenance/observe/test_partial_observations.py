@@ -19,7 +19,7 @@ def test_a_vm_whose_records_cannot_be_read_is_unknown() -> None:
     assert "permission denied" in found["hosts"]["vm1"]["error"]
 
 
-def test_a_clock_that_was_put_back_blinds_nobody_for_days() -> None:
+def test_a_clock_that_was_set_back_hides_no_event_for_days() -> None:
     missing = record("approved", missing_since=at(-60))
     after = vm("vm1", [], [missing], enabled_at=at(5 * 86_400), enabled_recently=False)
     assert noted(plan(after))["phase"] == "gone"
@@ -39,7 +39,7 @@ def resting(host: str, **look: Any) -> dict[str, Any]:
     return {**seen, "state": "resting", "look": None, "last_look": seen["look"], "reached_before": True}
 
 
-def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it() -> None:
+def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:
     both = event(resources=("vm1", "vm2"))
     ready = record("drained", both, ago=10)
     found = plan(vm("vm1", [both], [ready]), resting("vm2"))
@@ -50,7 +50,7 @@ def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it()
     assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
 
 
-def test_what_was_over_before_a_vm_took_no_part_any_more_is_reported_as_over() -> None:
+def test_events_that_ended_before_a_vm_rested_are_reported_as_over() -> None:
     over = record("recovered", approved_at=at(-600), missing_since=at(-500), outcome="completed")
     found = plan(resting("vm1", records=[over]))["events"][0]
     assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing: it is over")

@@ -37,7 +37,7 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"event_id": ""}, "decide_event_id is missing"),
         ({"action": "explode"}, "'explode'; it must be one of approve, hold, release, let_it_come$"),
@@ -56,8 +56,8 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
         ({"event_id": "E9"}, r"no VM lists event E9 or has a record of it; known are: E1 \(Reboot of vm1, vm2\)"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(OverrideRequestError, match=words):
+def test_invalid_requests_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OverrideRequestError, match=message):
         plan_writes(fleet(), {**HOLD, **given}, now=at(0))
 
 
@@ -80,7 +80,7 @@ def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
     assert acts(plan(*seen)) == []
 
 
-def test_said_once_more_it_changes_nothing() -> None:
+def test_a_repeated_override_changes_nothing() -> None:
     for given in (HOLD, {**HOLD, "hours": 3}, {**HOLD, "until": at(9999)}, {**HOLD, "action": "release"}):
         seen = fleet()
         assert len(written(seen, given)) == 2, given
@@ -91,7 +91,7 @@ def test_said_once_more_it_changes_nothing() -> None:
     assert len(written(seen, {**HOLD, "who": "bob"}, now=3 * 86400)) == 2
 
 
-def test_who_was_silent_gets_the_same_word_later() -> None:
+def test_a_vm_that_was_silent_gets_the_same_override_later() -> None:
     seen = fleet()
     late = copy.deepcopy(seen[1])
     seen[1] = vm("vm2", state="unreachable")
@@ -102,7 +102,7 @@ def test_who_was_silent_gets_the_same_word_later() -> None:
     assert write["changes"]["decision"]["at"] == at(0)
 
 
-def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
+def test_a_newer_override_replaces_the_older() -> None:
     seen = fleet()
     written(seen, HOLD)
     written(seen, {**HOLD, "action": "approve", "why": "now"}, now=10)
@@ -110,7 +110,7 @@ def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
     assert acts(plan(*seen, now=20)) == ["approve vm1 E1"]
 
 
-def test_where_no_vm_of_the_event_answers_nothing_can_be_said() -> None:
+def test_without_an_answering_vm_no_override_is_possible() -> None:
     """A record on another VM would not count."""
     silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
     with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):

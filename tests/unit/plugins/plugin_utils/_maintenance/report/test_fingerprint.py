@@ -15,7 +15,7 @@ def test_a_write_that_failed_leaves_the_fingerprint() -> None:
     assert before["fingerprint"] == again["fingerprint"]
 
 
-def test_what_was_written_or_is_due_now_changes_it() -> None:
+def test_writes_and_new_steps_change_the_fingerprint() -> None:
     noticed = record("noticed", revision=1)
     found = {plan(vm("vm1", [event()]))["fingerprint"], plan(vm("vm1", [event()], [noticed]))["fingerprint"]}
     found.add(plan(vm("vm1", [event()], [{**noticed, "revision": 2}]))["fingerprint"])

@@ -111,7 +111,7 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
 
 @LIMITS
 @given(fleets(), TEXTS, some.sampled_from(SAID))
-def test_every_word_of_a_decision_is_visible(fleet: list[dict[str, Any]], text: str, action: str) -> None:
+def test_every_text_of_an_override_is_visible(fleet: list[dict[str, Any]], text: str, action: str) -> None:
     typed = fleet[1]["look"]["events"][0]["event_id"]
     said = {"event_id": typed, "action": action, "who": f"a{text}", "why": f"b{text}", **({"vm": text + "vm1"} if action == "retire_vm" else {})}
     for given_id in (typed, text):
@@ -138,7 +138,7 @@ def test_every_obstacle_of_a_gate_is_visible(fleet: list[dict[str, Any]]) -> Non
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_hostile_event_is_shown_as_what_it_is_and_cannot_pass_for_another(form: str) -> None:
+def test_a_hostile_event_cannot_pass_for_another(form: str) -> None:
     real = event("C7061BAC-AFDC-4513-B24B-AA5F13A16123", ("vm1",))
     liar = event(f"C7061BAC-{FORGED}{CLEAR}", ("vm2",), event_type=f"Reboot{BIDI}", description=f"fine.\n2. c706: {CLEAR}all is well")
     found = plan(vm("vm1", [real]), vm("vm2", [liar]))
@@ -175,8 +175,7 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
     (entry,) = plan(silent, other)["events"]
     command = entry["reason"][entry["reason"].index("az maintenance") :]
     assert command == (
-        "az maintenance scheduledevents acknowledge --resource-group GROUP --resource-type virtualMachines"
-        " --resource-name vm1 --scheduled-events-id EVENT_ID"
+        "az maintenance scheduledevents acknowledge --resource-group GROUP --resource-type virtualMachines --resource-name vm1 --scheduled-events-id EVENT_ID"
     )
 
 
@@ -186,7 +185,7 @@ def test_a_run_with_an_odd_id_gives_no_hint_to_paste() -> None:
     assert found["why"][0].endswith("say so: gate_dead_run=ID")
 
 
-def test_numbers_of_thousands_of_digits_are_shown_in_words() -> None:
+def test_numbers_of_thousands_of_digits_are_replaced_by_text() -> None:
     its = record("drained", methods=[method("drained", before={"port": 10**5000})])
     assert any("a number of more than 40 digits" in line for line in status_lines(plan(vm("vm1", [event()], [its])), event_id="E1"))
 

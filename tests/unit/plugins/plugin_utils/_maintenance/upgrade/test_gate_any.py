@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate, gate_blockers
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.budget.test_capacity_any import NAMES, PAUSE, observation, out, some
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, theirs
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, lease_of_other_run
 
 
 def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -36,7 +36,7 @@ def with_claims(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...
     if seen["host"] in batch and dice.random() < 0.95:
         claims.append(claim())
     if dice.random() < 0.1:
-        claims.append(theirs(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
+        claims.append(lease_of_other_run(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
     acknowledged = [OURS.lower()] if seen["host"] in batch and dice.random() < 0.95 else []
     return {**seen, "acknowledged": acknowledged, "look": {**seen["look"], "claims": claims, "enabled_at": at(dice.choice((-100, *[-9000] * 9)))}}
 
@@ -94,19 +94,19 @@ def test_no_batch_goes_that_an_event_touches_or_that_overdraws_a_group() -> None
 
 
 @pytest.mark.parametrize("mutant", ["of_events", "of_capacity", "of_observations"])
-def test_the_oracle_sees_what_was_overlooked(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_a_missing_blocker(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_blockers, mutant, lambda *given: [])
     with pytest.raises(AssertionError, match="goes|was not seen|proves nothing|nobody knows|is out"):
         search(1500, (Phase.generate,))
 
 
-def test_the_oracle_sees_what_was_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_a_missing_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate.leases, "claimed", lambda *given, **more: True)
     with pytest.raises(AssertionError, match="goes under"):
         search(1500, (Phase.generate,))
 
 
-def test_the_oracle_sees_that_others_claims_were_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_ignored_leases_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     real = gate.leases.read
 
     def read(*given: Any) -> Any:
