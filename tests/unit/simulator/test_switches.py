@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open questions are switches: each default, each other value, and what is refused."""
+"""Switches for undocumented behaviour: each default, each other value, and refused values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP by hand: what arrives in pieces, together, in chunks, or broken."""
+"""The HTTP server: requests in pieces, pipelined, in chunks, or broken."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever a result holds, the callback brief prints visible text, and no line that looks like one of its own."""
+"""For any text in results, the callback brief prints visible text, and no line that imitates one of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lookup and its transport, with real sockets on loopback: what comes back, what is refused, no proxy, no redirect."""
+"""The lookup and its transport, with real sockets on loopback: results, refusals, no proxy, no redirect."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def fault(server: Server, **options: t.Any) -> ScheduledEventsError:
 
 
 def plugin() -> scheduled_events.LookupModule:
-    """As Ansible loads it, without its loader of collections: the options come from the documentation."""
+    """Return the lookup without Ansible's collection loader: the options come from the documentation."""
     options: dict[str, t.Any] = {}
     for text in (endpoint.ModuleDocFragment.DOCUMENTATION, selection.ModuleDocFragment.DOCUMENTATION, scheduled_events.DOCUMENTATION):
         options.update(yaml.safe_load(text)["options"])

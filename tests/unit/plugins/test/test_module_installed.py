@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the test plugin makes of the loader's answer; whole runs with and without a collection are in tests/playbooks/drain/test_windows_iis.py."""
+"""The test plugin and the loader's answer; whole runs with and without a collection are in tests/playbooks/drain/test_windows_iis.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults: for whom, how often, how long, and what each does to an answer."""
+"""Faults: their VMs, counts and durations, and the effect of each on an answer."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_an_unknown_fault_is_refused(bench: Bench, options: dict[str, object]) -
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_a_fault(bench: Bench, kind: str) -> None:
-    """None of them may fall through to a sound answer."""
+    """No fault may pass a correct answer through."""
     sound = bench.send()
     _fault(bench, kind=kind, seconds=0.01 if kind == "slow" else None)
     answers = bench.ask("GET", NEWEST, METADATA)

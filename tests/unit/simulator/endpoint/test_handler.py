@@ -12,7 +12,7 @@ from simulator_bench import EVENTS, METADATA, NEWEST, Bench
 
 NO_HEADER = {"error": "Bad request. Required metadata header not specified"}
 
-# Each entry breaks one more rule than the next; the answer must be that of the first rule broken.
+# Each entry breaks one more rule than the next; the answer must be that of the first broken rule.
 GATES = [
     ("PUT", "/nowhere?api-version=x&api-version=y", {"X-Forwarded-For": "10.0.0.1"}, 418, "X-Forwarded-For"),
     ("PUT", "/nowhere?api-version=x&api-version=y", {}, 405, "Method"),
@@ -26,10 +26,10 @@ GATES = [
 
 @pytest.mark.parametrize(("method", "target", "headers", "status", "message"), GATES)
 def test_the_first_rule_broken_answers(method: str, target: str, headers: dict[str, str], status: int, message: str) -> None:
-    # Odd statuses where the real one is not known, so that no two gates can be mistaken for each other.
+    # Unusual statuses where the real one is unknown, so that no two checks can be confused.
     bench = Bench("web1", rate_limit=0.5, forwarded_status=418, duplicate_status=409)
     bench.simulator.faults.add({"kind": "503"}, 0)
-    bench.send()  # The limit is reached; what passes all gates meets the fault.
+    bench.send()  # The limit is reached; a request that passes all checks meets the fault.
     answer = bench.send(method, target, headers)
     assert answer.status == status
     assert message in json.loads(answer.body)["error"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who hears of what: groups, GPU VMs, zones, enabling and disabling, the incarnation (facts, parts e2 and b5)."""
+"""Delivery: groups, GPU VMs, zones, enabling and disabling, the incarnation (facts, parts e2 and b5)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulator as a process: how it begins, is driven, watches, and ends."""
+"""The simulator as a process: start, control, recordings, end."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_it_ends_on_sigterm_on_shutdown_and_with_its_parent() -> None:
 
 
 def test_in_the_background_from_one_archive(tmp_path: Path) -> None:
-    """As the role does it: packed, started, found again, ended. Packing twice gives the same bytes."""
+    """As the role does: packed, started, found again, stopped. Packing twice gives the same bytes."""
     packer = COLLECTION / "roles" / "simulator" / "files" / "pack.py"
     archives = [tmp_path / name for name in ("imds_simulator.pyz", "again.pyz")]
     for archive in archives:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers: any value in, documented keys of documented types or one failure out, and honest answers as they are."""
+"""Answers: any value in, documented keys of documented types or one failure out; correct answers pass unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _documented(module: str) -> dict[str, t.Any]:
 
 
 def _honest() -> list[t.Any]:
-    """Results of the real modules, with what the contract leaves out because it differs each time."""
+    """Return results of the real modules, without parts that differ in each run."""
     found = []
     for cases in ("look", "records", "approve", "wait", "texts", "vectors", "answers", "options"):
         steps = {case["name"]: case for case in _cases(cases)}
@@ -157,7 +157,7 @@ def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, reason):
 
 
 def test_an_id_without_end_is_the_failure_of_the_whole_answer():
-    """A plan repeats it for each event; ten megabytes for a thousand events are more than a controller has."""
+    """A plan repeats the text for each event; ten megabytes for a thousand events exceed a controller's memory."""
     answer = read_answer(INFO, "web1", dict(LOOK, vm_name="x" * (limits.TEXT + 1)))
     assert answer["failed"] and f"more than {limits.TEXT}" in answer["msg"] and "vm_name" in answer["msg"]
     assert not read_answer(INFO, "web1", dict(LOOK, vm_name="x" * limits.TEXT)).get("failed")
@@ -226,7 +226,7 @@ def test_a_started_job_is_told_by_core():
     assert read_answer(INFO, "web1", given, job=True) == {key: value for key, value in given.items() if key != "ansible_facts"}
 
 
-# What a module has printed
+# Output of a module
 
 
 def _read(printed: str) -> dict[str, t.Any]:
@@ -296,7 +296,7 @@ def test_an_honest_vm_at_each_of_its_limits_is_read():
     answer = _read(printed)
     assert "msg" not in answer
     assert len(answer["mirrors"]) == on_the_vm.COPIES
-    # What the VM reads of its folder, and a document as it came and typed, fit as well.
+    # A full records' directory and a document, raw and typed, fit as well.
     assert on_the_vm.FOLDER_BYTES + 3 * on_the_vm.ANSWER_BYTES < limits.BYTES
 
 
@@ -322,7 +322,7 @@ ANY = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dicti
 
 @st.composite
 def _nearly_honest(draw: t.Any) -> tuple[str, t.Any]:
-    """An honest answer in which one place holds something else."""
+    """Return a correct answer in which one place has another value."""
     module, result = draw(st.sampled_from([param.values for param in HONEST]))
     value: t.Any = copy.deepcopy(result)
     node, depth = value, draw(st.integers(0, 5))

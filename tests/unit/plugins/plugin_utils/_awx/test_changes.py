@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What role awx would do: whose an object is, in what it differs, what is removed."""
+"""The plan of role awx: ownership, differences, removals."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be a secret: compared, and in nothing that is shown."""
+"""Secrets are compared, and never shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def wanted(configuration: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def planned(one: dict[str, t.Any], configuration: dict[str, t.Any] | None) -> dict[str, t.Any]:
-    """What is told if AWX has this configuration."""
+    """Return what is printed if AWX has this configuration."""
     item = {**one["arguments"], "id": 1, "notification_configuration": configuration}
     found = reading.read([one], lambda _endpoint, _query: [item], False) if configuration is not None else [{}]
     assert "hush" not in json.dumps(found)

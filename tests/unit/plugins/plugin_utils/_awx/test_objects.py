@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data set of role awx: names, relations, and what is wrong with it."""
+"""The data set of role awx: names, relations, and errors in it."""
 
 from __future__ import annotations
 

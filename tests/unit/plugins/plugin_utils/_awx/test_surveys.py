@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Surveys: what question each type of option becomes, and what cannot be asked."""
+"""Surveys: the question for each type of option, and options that no question can ask for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_types(specification: dict[str, t.Any], expected: dict[str, t.Any]) -> N
 
 @pytest.mark.parametrize("nothing", ["", [], {}, None])
 def test_an_empty_default_is_none_at_all(nothing: t.Any) -> None:
-    """AWX would send it, and it would beat what the inventory says."""
+    """AWX would send an empty default, and it would override the inventory."""
     kind = {"list": "list", "dict": "dict"}.get(type(nothing).__name__, "str")
     assert "default" not in question({"type": kind, "default": nothing})
 

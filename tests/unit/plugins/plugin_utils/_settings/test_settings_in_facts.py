@@ -36,7 +36,7 @@ def test_every_default_of_a_role_is_a_setting():
 
 
 def _assigned() -> set[str]:
-    """What the tasks of the roles register or set as a fact."""
+    """Return the names that tasks of the roles register or set as facts."""
     found: set[str] = set()
     for path in (file for role in ROLES for file in (ROOT / "roles" / role / "tasks").rglob("*.yml")):
         _collect(yaml.safe_load(path.read_text()), found)
@@ -117,7 +117,7 @@ def test_refused_hosts_are_named():
     assert list(refused_hosts(["web1", "web2", "web3", "gone"], hostvars)) == ["web1"]
 
 
-# What comes of it
+# Consequences
 
 
 def test_such_a_vm_is_a_failed_observation_and_the_others_go_on():
@@ -165,7 +165,7 @@ def test_settings_are_read_before_any_vm_is_asked(path):
 
 
 def test_settings_are_named_once_where_they_are_read():
-    """After the first observation nothing asks the variables again."""
+    """After the first observation no task reads the variables again."""
     names = "respond_policy respond_capacity respond_unmanaged respond_only_events respond_timing respond_wait respond_wait_timeout respond_notify_tasks"
     ruling = rf"\b({names.replace(' ', '|')}|__respond_given)\b"
     found = set()

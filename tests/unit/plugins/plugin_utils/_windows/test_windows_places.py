@@ -28,7 +28,7 @@ def registry(**values: str) -> t.Callable[[dict[str, t.Any]], dict[str, t.Any]]:
 
 
 def answers(address: str) -> t.Callable[[dict[str, t.Any]], dict[str, t.Any]]:
-    """Only there somebody answers, and as Scheduled Events."""
+    """Only this address answers, as Scheduled Events."""
     return lambda arguments: {"changed": False} if arguments["host"] == address else {"failed": True, "msg": "timeout"}
 
 

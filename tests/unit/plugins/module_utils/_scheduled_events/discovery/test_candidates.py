@@ -85,7 +85,7 @@ def fails(world: World, **options: t.Any) -> str:
     return str(caught.value)
 
 
-# The order, and what is believed
+# Order of the candidates, and which answers count
 
 
 def test_the_first_answering_candidate_is_the_endpoint_and_ends_the_search() -> None:
@@ -114,7 +114,7 @@ def test_the_discovered_endpoint_serves_every_later_request() -> None:
 def test_other_services_are_not_taken_for_the_endpoint(answer: t.Any) -> None:
     world = World([("one", "1.1.1.1"), ("two", HOST)], {"http://1.1.1.1": answer, f"http://{HOST}": GOOD})
     assert read_events(world.client(), {})["endpoint"] == f"http://{HOST}"
-    # Once on its first port, and not again and again.
+    # Once on its first port, without repetition.
     assert len(world.asked["http://1.1.1.1"].requests) <= 7 and world.clock.passed == 0
 
 
@@ -155,7 +155,7 @@ def test_many_addresses_are_not_all_asked() -> None:
     assert len(world.connected) == 2 * MOST_ADDRESSES
 
 
-# Around it
+# Errors, clocks and options
 
 
 def test_nothing_is_discovered_before_the_first_request_and_nothing_for_a_given_address() -> None:
@@ -200,7 +200,7 @@ def test_a_wait_in_vain_says_so_at_its_end() -> None:
         wait(world.client(), "scheduled", timeout=30)
     assert caught.value.kind == "timeout" and "(1) one: not set." in str(caught.value)
     assert (caught.value.result["endpoint"], caught.value.result["endpoint_source"]) == (None, None)
-    # No place may keep the last look much longer than the wait itself.
+    # No place may block the last poll much longer than the wait itself.
     assert world.seconds[-1] <= 1.0
 
 
@@ -225,7 +225,7 @@ print([name for name in sys.modules if name.startswith({base!r})])
     assert f"{base}.imds.client" in done.stdout and f"{base}.discovery.candidates" not in done.stdout
 
 
-# This machine's places, below a folder that stands for its root
+# This machine's places, below a folder that replaces its root
 
 
 def places(root: pathlib.Path, environment: t.Mapping[str, str] | None = None, dhcp: t.Sequence[Candidate] = ()) -> LocalPlaces:

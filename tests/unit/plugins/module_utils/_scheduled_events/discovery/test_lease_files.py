@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Option 245 in lease files of every form, in /etc/profile, and in whatever else may stand there."""
+"""Option 245 in lease files of every form, in /etc/profile, and in arbitrary text."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_the_profile(text: str, found: list[Finding]) -> None:
     assert parse_profile(text) == found
 
 
-# Whatever comes in. Pieces of real files make deep nonsense; plain text finds the rest.
+# Arbitrary input: pieces of real files nest deeply; plain text covers the rest.
 PIECES = st.sampled_from(
     ["lease {", "}", "{", ";", '"', "\\", "#", "\n", " ", "option unknown-245 ", "a8:3f:81:10", "expire never;", "expire ", "OPTION_245=", "=", "\0"]
     + ["ä", "\udc80", '{"unknown_245": "', "epoch 1e9", "4 2026/11/26 17:05:00", "a83f8110", "\u2028", "export SCHEDULEDEVENTSIP="]
@@ -199,7 +199,7 @@ def test_any_text_is_survived(text: str) -> None:
 @QUICK
 @given(TEXTS, st.tuples(*[st.integers(1, 126)] + [st.integers(0, 255)] * 3))
 def test_a_lease_behind_any_others_is_found(before: str, numbers: tuple[int, ...]) -> None:
-    # Whatever stands before it, the newest is the first.
+    # Whatever precedes it, the newest lease comes first.
     address = ".".join(map(str, numbers))
     good = lease(":".join(f"{number:x}" for number in numbers))
     assert read(before + "\n" + good)[0] == Finding(address)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Versions, retries within their budget, and the words for each status."""
+"""Api-versions, retries within their budget, and the message for each status."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_time_left_limits_both_timeouts_over_all_versions() -> None:
     assert transport.limits == [(3.0, 3.0), (2.0, 2.0)]
 
 
-# Words
+# Messages
 
 
 def test_a_redirect_is_refused_and_told_where_to() -> None:
@@ -327,7 +327,7 @@ def test_an_approval_is_sent_once_and_in_the_version_that_was_found() -> None:
     ]
 
 
-# Who am I
+# The VM's own name
 
 
 @pytest.mark.parametrize(("name", "expected"), [("instance_2017-08-01.json", "web_0"), ("instance_2017-04-02.json", "db_0")])

@@ -248,7 +248,7 @@ def test_not_before_does_not_depend_on_the_locale(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(calendar, "day_abbr", ["mo", "di", "mi", "do", "fr", "sa", "so"])
     monkeypatch.setattr(_strptime, "_TimeRE_cache", _strptime.TimeRE())
     monkeypatch.setattr(_strptime, "_regex_cache", {})
-    # The process does speak German now: this is what a client with strptime would fall over.
+    # The process now uses German: a client with strptime would fail on this.
     with pytest.raises(ValueError, match="does not match"):
         datetime.datetime.strptime("Wed, 19 Oct 2016", "%a, %d %b %Y")
     assert parse_not_before("Wed, 19 Oct 2016 18:29:47 GMT") == "2016-10-19T18:29:47Z"
@@ -280,7 +280,7 @@ def made_up(chance: random.Random, depth: int = 0) -> t.Any:
 
 
 def made_up_body(chance: random.Random, text: str) -> bytes:
-    """A sound document, damaged more and more: values, keys, then the bytes."""
+    """A valid document, damaged more and more: values, keys, then the bytes."""
     events = [raw_event(EventId=str(number)) for number in range(chance.randrange(4))]
     data: t.Any = {"DocumentIncarnation": chance.randrange(9), "Events": events}
     for unused in range(chance.choice([0, 0, 0, 1, 1, 2])):
@@ -313,7 +313,7 @@ def check_events(found: Document) -> None:
         for key in ("event_type", "event_status", "resource_type", "description", "event_source", "not_before"):
             assert event[key] is None or isinstance(event[key], str)
         assert event["not_before"] is None or parse_not_before(event["not_before"]) == event["not_before"]
-    # Whatever came can be given back to Ansible.
+    # Every result can be returned to Ansible.
     json.dumps(found.events, allow_nan=False, ensure_ascii=False).encode("utf-8")
 
 
@@ -344,7 +344,7 @@ def test_20000_made_up_bodies_are_events_or_one_error() -> None:
 
     run()
     assert count["documents"] + count["errors"] >= 20000
-    # Neither half may be empty, or the test has stopped testing it.
+    # If either half were empty, the test would no longer test it.
     assert count["documents"] > 5000
     assert count["events"] > 5000
     assert count["errors"] > 5000

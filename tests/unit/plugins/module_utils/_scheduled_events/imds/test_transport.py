@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The wire, with real sockets: faults, limits, timeouts, one kept connection, no proxy and no redirect."""
+"""The transport, with real sockets: faults, limits, timeouts, one kept connection, no proxy and no redirect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def send(server: Server, method: str = "GET", body: str | None = None, **timeout
 def fault(server: Server, **options: t.Any) -> ScheduledEventsError:
     with pytest.raises(ScheduledEventsError) as caught:
         send(server, **options)
-    # From where and for what: every fault says it.
+    # Every fault names the address and the request.
     assert server.url + PATH in str(caught.value)
     return caught.value
 
@@ -178,7 +178,7 @@ def test_after_a_timeout_the_late_answer_is_not_taken_for_the_next_one() -> None
 
 
 def test_an_unreachable_address_fails_within_connect_timeout_with_advice() -> None:
-    # A full backlog drops further connection requests: what a route into nowhere looks like.
+    # A full backlog drops further connection requests, like an unreachable route.
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(0)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keep of capacity groups: what must be true of those that stay. Each test tries to take the last one."""
+"""The keep conditions of capacity groups. Each test tries to drain the last member that is kept."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_expressions_that_cannot_be_used(keep: Any, message: str) -> None:
         load([{**db(), "keep": keep}])
 
 
-# --- The last one --------------------------------------------------------------------------------------------------------
+# --- The last member -----------------------------------------------------------------------------------------------------
 
 
 def test_the_last_replica_stays() -> None:
@@ -162,14 +162,14 @@ def test_a_retired_replica_does_not_serve() -> None:
 
 
 def kept(which: int, serving: list[dict[str, Any]]) -> bool:
-    """What the expressions say, without JMESPath."""
+    """Evaluate the conditions without JMESPath."""
     if which == 0:
         return any(one["labels"]["role"] == "replica" for one in serving)
     return {"1", "2"} <= {one["look"]["identity"]["zone"] for one in serving}
 
 
 def check(dice: random.Random) -> int:
-    """How many VMs begin; fails when what must be kept is not."""
+    """Return how many VMs begin a drain; fail if a condition breaks."""
     events, _groups = fleet(dice)
     which = dice.randrange(2)
     seen = []
@@ -210,7 +210,7 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[int]
 
 
 def test_no_plan_starts_a_drain_that_breaks_a_keep() -> None:
-    # A plan that never begins anything would pass too.
+    # A plan that never begins a drain would also pass.
     assert sum(map(bool, search(300))) > 20
 
 

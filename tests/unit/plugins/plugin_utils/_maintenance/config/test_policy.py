@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The policy: the named ones, what a rule may say, and errors that name the rule and the position."""
+"""The policy: named policies, keys of a rule, and errors that name the rule and the position."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_strictest_wins() -> None:
     assert strictest([now, after]) is after
     assert strictest([never, after, now]) is never
     assert strictest([now, let]) is let
-    # Each of them as strict as any: who drains does not loosen what is never approved.
+    # Each is the strictest in one way: a rule that drains does not weaken one that never approves.
     both = strictest([let, after])
     assert (both.drain, both.approve) == (True, "never")
     loose = Decision("e", True, "after_drain", unreachable="drained")

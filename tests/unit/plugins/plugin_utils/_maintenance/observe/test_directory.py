@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who a VM is: what the inventory knows decides, and what two VMs claim is confused."""
+"""Identity: the inventory's takes precedence, and conflicting claims are contested."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def drained(host: str, **more: Any) -> dict[str, Any]:
         # Inventories of other kinds use these names for other things.
         ({"vmid": 7, "id": "i-0123"}, {}),
         ({"vmid": None, "id": ["x"]}, {}),
-        # What the VM says of itself by its facts is no inventory.
+        # Facts come from the VM, not from the inventory.
         ({"vmid": ID, "ansible_facts": {"vmid": ID}}, {}),
     ],
 )
@@ -60,7 +60,7 @@ def test_one_that_agrees_or_does_not_say_is_observed() -> None:
 
 
 def test_the_inventory_identifies_a_silent_vm() -> None:
-    """So that no other name is unsure while it does not answer."""
+    """Known, so that no other name is unsure while the VM does not answer."""
     both = event(resources=("vm1", "stranger"))
     silent = vm("host7", state="unreachable")
     seen = vm("vm1", [both], [record("drained", both)])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks that saw only a part: records that cannot be read, clocks that were put back, starts that nobody saw."""
+"""Incomplete observations: unreadable records, clocks that were set back, unobserved starts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_event_that_came_and_went_unseen_over_a_failed_drain_is_reported() ->
 
 
 def resting(host: str, **look: Any) -> dict[str, Any]:
-    """A VM that was seen at the beginning of the run and takes no part any more."""
+    """Return a VM that was observed at the beginning of the run and no longer takes part."""
     seen = vm(host, **look)
     return {**seen, "state": "resting", "look": None, "last_look": seen["look"], "reached_before": True}
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person says: refused where it cannot be meant, and written to the right records."""
+"""Override requests: invalid ones are refused, valid ones are written to the right records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fleet() -> list[dict[str, Any]]:
 
 
 def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, **settings: Any) -> list[dict[str, Any]]:
-    """Say it, and write it as maintenance_record does; the writes."""
+    """Request the override and write it as maintenance_record does; return the writes."""
     writes = plan_writes(seen, given, settings, at(now))["writes"]
     for write in writes:
         (look,) = [one["look"] for one in seen if one["host"] == write["host"]]
@@ -74,7 +74,7 @@ def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
         "vm": None,
         "beside": [],
     }
-    # Who lists it gets an ordinary record; the phase of one that is there is left alone.
+    # A VM that lists the event gets an ordinary record; an existing record keeps its phase.
     assert [write["event"] is None for write in writes] == [True, False]
     assert all(set(write["changes"]) == {"decision"} for write in writes)
     assert acts(plan(*seen)) == []
@@ -87,7 +87,7 @@ def test_a_repeated_override_changes_nothing() -> None:
         assert written(seen, given, now=60) == [], given
     assert len(written(seen, {**HOLD, "who": "bob"}, now=60)) == 2
     assert len(written(seen, {**HOLD, "who": "bob", "hours": 48}, now=60)) == 2
-    # When its time is over it can be said again.
+    # After its end the same override can be requested again.
     assert len(written(seen, {**HOLD, "who": "bob"}, now=3 * 86400)) == 2
 
 

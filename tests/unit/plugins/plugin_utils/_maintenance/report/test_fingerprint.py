@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run that changes nothing must not spin: it sees that from two plans with one fingerprint."""
+"""A run without effect must not loop: two plans in a row have the same fingerprint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people read: status lines, one event explained, the timeline."""
+"""The report for operators: status lines, one event explained, the timeline."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_events_that_wait_for_an_operator_say_so() -> None:
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
         assert waits in status(plan(vm("vm1", [], [its])))[0]
     assert waits in status(plan(vm("vm1", [event()], [record("failed", methods=[left])])))[0]
-    # The run goes on with what it can.
+    # The run continues with the remaining methods.
     assert "Next: vm1 is put back." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever VMs and events say, every line that people read is one line of visible text, and what is data stays as it came."""
+"""For any text in VMs' answers and events, every line of a report is one line of visible text, and data stays as received."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assert_visible(line: Any) -> None:
 
 
 def texts(value: Any) -> list[str]:
-    """Every text in some data, keys too."""
+    """Return every text in the value, keys included."""
     if isinstance(value, dict):
         return [text for key, item in value.items() for text in [*texts(key), *texts(item)]]
     if isinstance(value, list):
@@ -50,7 +50,7 @@ def texts(value: Any) -> list[str]:
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """What a plan says to people, beside status lines."""
+    """Return the sentences of a plan, without the status lines."""
     said = [text for entry in found["events"] for text in (entry["reason"], entry["next"]) if text is not None]
     said += [entry["decision"]["words"] for entry in found["events"] if entry["decision"]]
     said += [part["reason"] for entry in found["events"] for part in entry["parts"] if part["reason"]]
@@ -62,7 +62,7 @@ def sentences(found: dict[str, Any]) -> list[str]:
 
 @some.composite
 def fleets(draw: Any) -> list[dict[str, Any]]:
-    """Three VMs whose every text is somebody else's."""
+    """Three VMs with arbitrary text in every field."""
 
     def text() -> str:
         return draw(TEXTS)
@@ -99,7 +99,7 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
         assert entry["number"] == number
         for line in status_lines(found, event_id=entry["select"]):
             assert_visible(line)
-    # What is sent to Azure and written to records is what came.
+    # Data that is sent to Azure or written to records is unchanged.
     ids = {one["event_id"].strip().lower() for seen in before for one in (seen["look"] or {"events": []})["events"]}
     for step in found["steps"]:
         if step["act"] == "approve":

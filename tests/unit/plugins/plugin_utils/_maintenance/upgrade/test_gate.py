@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate, question by question: what is in the way, what is claimed and given back, and that it says so."""
+"""The gate: each blocker with its message, and the leases acquired and released."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lease_of_other_run(event_id: str = "E9", **more: Any) -> dict[str, Any]:
 
 
 def leased_vm(host: str = "vm1", *events: dict[str, Any], claims: Any = None, **more: Any) -> dict[str, Any]:
-    """A VM that this run has claimed for the upgrade, and that has said so before it was looked at."""
+    """Return a VM with this run's acknowledged lease for the upgrade."""
     return {**vm(host, list(events), claims=[claim()] if claims is None else claims, **more), "acknowledged": [OURS.lower()]}
 
 
@@ -64,12 +64,12 @@ def steps(found: dict[str, Any]) -> list[str]:
 
 
 def ended_event(seconds: float, outcome: str = "completed") -> dict[str, Any]:
-    """A record of an event that was over, and put back, so long ago."""
+    """Return a record of an event that ended and recovered this many seconds ago."""
     its = event()
     return {**record("recovered", its, ago=seconds), "outcome": outcome, "missing_since": at(-seconds - 10), "methods": [method("undone")]}
 
 
-# --- Claims first, then a look, then it goes -----------------------------------------------------------------------------
+# --- Leases first, then an observation, then the batch -------------------------------------------------------------------
 
 
 def test_the_batch_is_claimed_before_it_goes() -> None:
@@ -107,7 +107,7 @@ def test_another_upgrade_is_named() -> None:
 
 
 def test_leases_of_a_killed_run_of_this_upgrade_are_named() -> None:
-    """Killed between the mark and the release: the VM is done, serves, and takes room until the time limit."""
+    """A run was killed between mark and release: the VM is done, in service, and counts until the lease expires."""
     done = vm("vm2", claims=[lease_of_other_run(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
     found = gate_decision(leased_vm("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
     assert kinds(found) == ["capacity"]
@@ -189,7 +189,7 @@ def test_quiet_time_after_the_last_event(seconds: float, goes: bool) -> None:
 
 
 def test_at_least_ten_seconds_are_quiet() -> None:
-    """One document without an event is not two."""
+    """One document without the event is not enough: two are needed."""
     noticed = {**record("noticed", ago=3), "methods": [], "history": [{"phase": "noticed", "at": at(-5)}]}
     assert kinds(gate_decision(leased_vm("vm1", records=[noticed]), quiet_seconds=0)) == ["recent"]
     noticed["history"] = [{"phase": "noticed", "at": at(-11)}]
@@ -238,7 +238,7 @@ def test_drains_of_a_dead_upgrade_are_undone() -> None:
     assert [step["act"] for step in plan(gone, run={"id": "runrespond"}, tell=False)["steps"]] == ["claim"]
 
 
-# --- Looks ---------------------------------------------------------------------------------------------------------------
+# --- Observations --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", ["unreachable", "failed", "excluded"])
@@ -258,7 +258,7 @@ def test_an_empty_list_just_after_enabling_is_waited_for() -> None:
 
 def test_an_empty_list_of_a_member_of_its_group_is_waited_for_as_well() -> None:
     new = vm("vm2", enabled_at=at(-100))
-    # As if it were silent, and no longer: it may say so again and again.
+    # It counts like an unreachable VM, but blocks no longer than that: it could repeat its answer for ever.
     assert kinds(gate_decision(leased_vm("vm1"), new, vm("vm3"), capacity=[GROUP])) == ["capacity"]
     assert gate_decision(leased_vm("vm1"), new, vm("vm3"), capacity=[{**GROUP, "max_unavailable": 2}])["go"]
     assert gate_decision(leased_vm("vm1"), new, vm("vm3"))["go"]
@@ -313,11 +313,11 @@ def test_a_batch_that_waits_for_others_may_fit_later() -> None:
     assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3"), vm("vm9"), capacity=[GROUP, second])["never"], "a host of two groups needs room in both"
 
 
-# --- Who is who ----------------------------------------------------------------------------------------------------------
+# --- Identities ----------------------------------------------------------------------------------------------------------
 
 
 def vm_named_web(host: str, group: str | None, *events: dict[str, Any]) -> dict[str, Any]:
-    """A VM whose name, web, another resource group has as well; or of which nothing is known."""
+    """Return a VM named web, a name that another resource group also has; of unknown identity without a group."""
     identity = {"name": "web", "resource_group": group, "subscription_id": "s", "vm_id": host} if group else {}
     return {**vm(host, list(events), claims=[claim()], identity=identity, vm_name="web" if group else None), "acknowledged": [OURS.lower()]}
 
@@ -340,7 +340,7 @@ def test_a_vm_of_unknown_name_may_be_named_by_an_event() -> None:
 
 @pytest.mark.parametrize("off", [-2_592_000, -7200, -60, 60, 7200, 2_592_000])
 def test_a_vms_clock_that_is_off_changes_neither_quiet_time_nor_what_is_ahead(off: float) -> None:
-    """Records go by the VM's clock, and Azure's times by the controller's."""
+    """Records use the VM's clock, and Azure's times the controller's."""
     its = {"now": at(off), "enabled_at": at(off - 9000)}
     for seconds, goes in ((30, False), (59, False), (61, True)):
         over = {**ended_event(seconds - off), "missing_since": at(off - seconds - 10)}
@@ -439,7 +439,7 @@ COPY = {"vm": "vm1", "vm_id": "id1", "record": ITS}
 
 
 def behind_balancer(observation: dict[str, Any]) -> dict[str, Any]:
-    """A VM that is known to be the one of the copy, and behind the balancer of its finding."""
+    """Return the VM of the replica, with the balancer of its finding as a target."""
     observation["look"]["identity"] = {**observation["look"]["identity"], "vm_id": "id1"}
     return {**observation, "targets": [{"name": "1-haproxy", "method": "haproxy", "server": "vm1", "balancers": ["lb1"], "backends": []}]}
 
@@ -450,7 +450,7 @@ def test_a_lost_record_is_restored_under_the_lease_first() -> None:
     note = found["steps"][1]
     assert [(one["id"], one["before"], one["state"]) for one in note["restore"]["methods"]] == [("1-haproxy", FOUND, "begun")]
     assert (note["expected_revision"], note["claim"]) == (0, {"run": "run000mine", "seconds": 180.0})
-    # There again, and looked at: it goes, and its copy is kept where it is.
+    # The record is restored and observed: the batch goes, and its replica stays where it is.
     there = gate_decision(leased_vm("vm1", records=[ITS]), vm("vm2", mirrors=[COPY]), vm("vm3"), marks=True)
     assert (there["go"], steps(there), there["keepers"]) == (True, [f"mark vm1 {OURS}"], {"vm1": "vm2"})
 
@@ -465,12 +465,12 @@ def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_
     assert steps(gate_decision(behind_balancer(leased_vm("vm1", event())), vm("vm2", mirrors=[COPY]))) == [f"release vm1 {OURS}"]
     assert gate_decision(behind_balancer(vm("vm1")), vm("vm2", mirrors=[COPY]), run={})["steps"] == []
     assert steps(gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
-    # Nothing of it is changed any more, so nothing is lost.
+    # No change is left to undo, so nothing is lost.
     over = {**COPY, "record": {**ITS, "methods": [method("undone", id="1-haproxy", method="haproxy", outside=True)]}}
     assert gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[over]))["go"]
 
 
-# --- What it is asked ----------------------------------------------------------------------------------------------------
+# --- The request ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate for any fleet: the oracle counts by itself, from what was observed, whether a batch may go."""
+"""The gate for any fleet: the oracle computes from the observations alone whether a batch may go."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def with_claims(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...]) -> dict[str, Any]:
-    """Mostly claimed by this run where the batch is, and sometimes by another, for an event or an upgrade, dead or alive."""
+    """Add leases: mostly this run's on the batch, sometimes another run's, for an event or an upgrade, live or expired."""
     if seen["look"] is None:
         return seen
     claims = []
@@ -42,7 +42,7 @@ def with_claims(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...
 
 
 def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple[str, ...], dice: random.Random) -> bool:
-    """Whether it goes; fails where it must not."""
+    """Return whether the batch goes; fail if it must not."""
     chosen = {**SETTINGS, "capacity": groups, "run": RUN}
     found = gate.make_gate(seen, {"upgrade": NAME, "batch": list(batch), "quiet_seconds": dice.choice((0, 60))}, settings=chosen, now=at(0))
     assert found["go"] or found["why"], "a batch that waits is told why"
@@ -70,7 +70,7 @@ def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple
 
 
 def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[bool]:
-    """Random fleets; which batches went."""
+    """Play random fleets; return for each whether the batch went."""
     went = []
 
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None, phases=phases, report_multiple_bugs=False)
@@ -89,7 +89,7 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[bool
 
 def test_no_batch_goes_that_an_event_touches_or_that_overdraws_a_group() -> None:
     went = search(400)
-    # A gate that never opens would pass too.
+    # A gate that never opens would also pass.
     assert sum(went) > 40
 
 

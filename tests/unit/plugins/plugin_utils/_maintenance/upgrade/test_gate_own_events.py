@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restarts that an upgrade orders through Azure: approved at once, and only when all that they hit is drained under its claim."""
+"""Restarts that an upgrade orders through Azure: approved at once if all affected VMs are drained under its lease."""
 
 from __future__ import annotations
 
