@@ -19,6 +19,7 @@ _DATE = (2026, 1, 1, 0, 0, 0)
 
 
 def pack(package: str, archive: str) -> None:
+    """Write the archive."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         _add(packed, "__main__.py", _MAIN)
         for folder, folders, files in os.walk(package):

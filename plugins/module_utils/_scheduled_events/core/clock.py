@@ -14,9 +14,11 @@ class Clock:
     """The machine's clocks. Durations use the monotonic one: a VM's wall clock may jump or stop."""
 
     def monotonic(self) -> float:
+        """Return the seconds of a clock that never jumps."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
+        """Sleep; return at once for zero or less."""
         if seconds > 0:
             time.sleep(seconds)
 

@@ -52,6 +52,7 @@ def finding_of_address(text: str) -> Finding:
 
 
 def finding_of_bytes(data: bytes) -> Finding:
+    """Parse the option's four bytes."""
     if len(data) != 4:
         return Finding(None, f"option {OPTION} has {len(data)} bytes instead of 4")
     return finding_of_address(".".join(str(number) for number in data))

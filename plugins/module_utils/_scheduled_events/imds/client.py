@@ -121,6 +121,7 @@ class Client:
         return name
 
     def close(self) -> None:
+        """Close the transport."""
         self.transport.close()
 
     def retry(self, action: t.Callable[[], Result]) -> Result:

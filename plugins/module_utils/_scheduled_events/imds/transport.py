@@ -141,10 +141,12 @@ class _TimedSocket:
         self.ended = False
 
     def start(self, seconds: float) -> None:
+        """Start the deadline of an exchange."""
         self.ended = False
         self._deadline = time.monotonic() + seconds
 
     def arm(self) -> None:
+        """Set the socket's timeout to the time that is left. Raise socket.timeout if none is."""
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
             raise socket.timeout("timed out")

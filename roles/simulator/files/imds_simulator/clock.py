@@ -41,6 +41,7 @@ class Timer:
         self.action: Optional[Callable[[], Any]] = action
 
     def cancel(self) -> None:
+        """Cancel the action."""
         self.action = None
 
 
@@ -67,12 +68,14 @@ class Clock:
         raise NotImplementedError
 
     def call_at(self, moment: float, action: Callable[[], Any]) -> Timer:
+        """Plan an action for a moment of the simulation."""
         timer = Timer(moment, action)
         heapq.heappush(self._timers, (moment, next(self._count), timer))
         self._planned()
         return timer
 
     def call_later(self, seconds: float, action: Callable[[], Any]) -> Timer:
+        """Plan an action for so many simulated seconds from now."""
         return self.call_at(self.now() + seconds, action)
 
     def _planned(self) -> None:

@@ -57,6 +57,7 @@ class Simulator:
     # --- servers -------------------------------------------------------------------------------------------------------
 
     async def add_vm(self, vm: Vm) -> None:
+        """Add a VM and open its server. Raise ValueError."""
         self.groups.add(vm)
         try:
             vm.url = await self._listen(vm.name, vm.host, vm.port, Endpoint(self, vm).handle)
@@ -66,6 +67,7 @@ class Simulator:
         self._documents.clear()
 
     async def start_control(self, host: str, port: int, guard: Optional[Guard] = None) -> None:
+        """Open the server of the control API."""
         guard = guard or Guard()
         if not is_loopback(host) and not guard.wants_token:
             raise ValueError("the control API at %s may be reached from elsewhere: that needs --control-token-file" % host)
@@ -88,6 +90,7 @@ class Simulator:
             connection.drop()
 
     async def close(self) -> None:
+        """Close all servers, after the hooks have run."""
         await self.hooks.finish()
         for server in self._servers.values():
             server.close()
@@ -115,10 +118,12 @@ class Simulator:
         self._documents.clear()
 
     def polled(self) -> None:
+        """Advance a virtual clock by seconds_per_poll after a GET."""
         if self.switches.seconds_per_poll and isinstance(self.clock, VirtualClock):
             self.clock.advance(self.switches.seconds_per_poll)
 
     def document(self, vm: Vm, version: str) -> Tuple[bytes, str]:
+        """Return the VM's document and its ETag."""
         key = (vm.name, version)
         if key not in self._documents:
             body = document(version, self.groups.incarnation(vm), self.visible(vm), self.switches)
@@ -126,11 +131,13 @@ class Simulator:
         return self._documents[key]
 
     def visible(self, vm: Vm) -> List[Event]:
+        """Return the events in the VM's documents."""
         if not self.groups.feature(vm).shows_events(self.clock.now()):
             return []
         return [event for event in self.machine.events.values() if event.listed and self.groups.delivers(vm, event)]
 
     def find_event(self, vm: Vm, event_id: str) -> Optional[Event]:
+        """Return an event of the VM's documents, or None."""
         event = self.machine.get(event_id)
         return event if event is not None and event.listed and self.groups.delivers(vm, event) else None
 
@@ -149,4 +156,5 @@ class Simulator:
         self._documents.clear()
 
     def urls(self) -> Dict[str, Optional[str]]:
+        """Return the address of each VM's endpoint."""
         return {vm.name: vm.url for vm in self.groups.vms.values()}

@@ -67,10 +67,12 @@ class Switches:
             setattr(self, name, value)
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return all switches with their values."""
         return {name: getattr(self, name) for name in SWITCHES}
 
 
 def check(name: str, value: Any) -> None:
+    """Raise SwitchError if the switch does not exist or does not take the value."""
     if name not in SWITCHES:
         raise SwitchError("there is no switch '%s'; known are %s" % (name, ", ".join(sorted(SWITCHES))))
     allowed = SWITCHES[name][1]

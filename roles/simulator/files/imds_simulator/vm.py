@@ -67,13 +67,16 @@ class Vm:
 
     @property
     def group(self) -> str:
+        """Return the delivery group."""
         return self.texts["group"]
 
     @property
     def zone(self) -> str:
+        """Return the zone; empty without one."""
         return self.texts["zone"]
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return the VM for the control API."""
         return dict(self.texts, name=self.name, url=self.url, alone=self.alone, gone=self.gone)
 
 

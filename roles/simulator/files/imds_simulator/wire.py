@@ -64,6 +64,7 @@ class Answer:
         self.reset = reset
 
     def as_bytes(self, keep_alive: bool) -> bytes:
+        """Format the answer as sent."""
         if self.raw is not None:
             return self.raw
         lines = ["HTTP/1.1 %d %s" % (self.status, _reason(self.status))]
@@ -80,6 +81,7 @@ Handler = Callable[[Request, Reply], None]
 
 
 def json_answer(status: int, value: Any, headers: Optional[Dict[str, str]] = None) -> Answer:
+    """Return an answer with compact JSON."""
     body = json.dumps(value, separators=(",", ":")).encode("utf-8")
     return Answer(status, body, dict(headers or {}, **{"Content-Type": "application/json; charset=utf-8"}))
 
@@ -122,6 +124,7 @@ class Connection(asyncio.Protocol):
         self._siblings.remove(self)
 
     def drop(self) -> None:
+        """Reset the connection."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -192,6 +195,7 @@ class Connection(asyncio.Protocol):
 
 
 def parse_head(head: bytes) -> Request:
+    """Parse the request line and the headers. Raise BadRequest."""
     lines = head.decode("latin-1").split("\r\n")
     # Empty lines before a request are allowed, and some clients send one after a body.
     while lines and not lines[0]:

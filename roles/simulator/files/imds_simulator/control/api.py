@@ -58,6 +58,7 @@ class Control:
         }
 
     def handle(self, request: Request, reply: Reply) -> None:
+        """Answer a request to the control API."""
         segments = [segment for segment in request.path.split("/") if segment]
         try:
             self._guard.check(request)

@@ -43,6 +43,7 @@ class Guard:
 
     @property
     def wants_token(self) -> bool:
+        """Return whether a token is required."""
         return self._token is not None
 
     def check(self, request: Request) -> None:

@@ -19,12 +19,14 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def document(version: str, incarnation: int, events: Iterable[Event], switches: Switches) -> bytes:
+    """Return the document as an api-version shows it, as the bytes of the body."""
     number: Any = str(incarnation) if switches.incarnation_form == "text" else incarnation
     shown = [shown_event(version, event, switches) for event in events if versions.shows_type(version, event.event_type)]
     return json.dumps({"DocumentIncarnation": number, "Events": shown}, separators=(",", ":")).encode("utf-8")
 
 
 def shown_event(version: str, event: Event, switches: Switches) -> Dict[str, Any]:
+    """Return an event as an api-version shows it."""
     shown: Dict[str, Any] = {
         "EventId": event.event_id,
         "EventStatus": event.status,
@@ -44,6 +46,7 @@ def shown_event(version: str, event: Event, switches: Switches) -> Dict[str, Any
 
 
 def not_before(version: str, event: Event, switches: Switches) -> str:
+    """Return NotBefore in the form of the event and the api-version; empty once started."""
     form = event.not_before_form
     if event.status == "Started" or form == "blank":
         return ""

@@ -64,9 +64,11 @@ class Fault:
         self.until: Optional[float] = None if seconds is None or kind == "slow" else now + float(seconds)
 
     def over(self, now: float) -> bool:
+        """Return whether the fault is used up or expired."""
         return (self.left is not None and self.left <= 0) or (self.until is not None and now >= self.until)
 
     def hits(self, vm_name: str, request: Request) -> bool:
+        """Return whether the fault applies to a request of this VM."""
         return (
             (self.vm is None or self.vm.lower() == vm_name.lower())
             and (self.method is None or self.method == request.method)
@@ -74,6 +76,7 @@ class Fault:
         )
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return the fault for the control API."""
         shown: Dict[str, Any] = {"id": self.number, "kind": self.kind, "vm": self.vm, "left": self.left}
         if self.kind == "status":
             shown["status"] = self.status
@@ -88,6 +91,7 @@ class Faults:
         self._faults: List[Fault] = []
 
     def add(self, options: Dict[str, Any], now: float) -> Fault:
+        """Add a fault. Raise FaultError."""
         try:
             fault = Fault(next(self._numbers), options, now)
         except (TypeError, ValueError) as problem:
@@ -96,6 +100,7 @@ class Faults:
         return fault
 
     def clear(self) -> None:
+        """Remove all faults."""
         self._faults = []
 
     def take(self, vm_name: str, request: Request, now: float) -> Optional[Fault]:
@@ -111,6 +116,7 @@ class Faults:
         return None
 
     def as_list(self, now: float) -> List[Dict[str, Any]]:
+        """Return the faults that are not over, for the control API."""
         return [fault.as_dict() for fault in self._faults if not fault.over(now)]
 
 

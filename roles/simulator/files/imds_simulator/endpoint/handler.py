@@ -215,9 +215,11 @@ def common_headers() -> Dict[str, str]:
 
 
 def error(status: int, text: str) -> Answer:
+    """Return an answer with the error in the service's form."""
     return json_answer(status, {"error": text})
 
 
 def parse_query(query: str) -> List[Tuple[str, str]]:
+    """Split a query into names and values, decoded."""
     pairs = [part.partition("=") for part in query.split("&") if part]
     return [(unquote_plus(name), unquote_plus(value)) for name, _separator, value in pairs]

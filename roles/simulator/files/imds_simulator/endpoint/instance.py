@@ -32,6 +32,7 @@ _FIELDS: Dict[str, Tuple[str, str]] = {
 
 
 def instance(vm: Vm, version: str) -> Dict[str, Any]:
+    """Return the instance metadata of a VM in an api-version."""
     values = dict(vm.texts, name=vm.name)
     compute: Dict[str, Any] = {key: values[source] for key, (source, since) in sorted(_FIELDS.items()) if version >= since}
     if version >= "2020-07-15":

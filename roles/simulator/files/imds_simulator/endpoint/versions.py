@@ -78,6 +78,7 @@ def shows_type(version: str, event_type: str) -> bool:
 
 
 def has_field(version: str, field: str) -> bool:
+    """Return whether a version has the field."""
     return version >= _FIELD_SINCE.get(field, PREVIEW)
 
 

@@ -111,13 +111,16 @@ class Event:
 
     @property
     def listed(self) -> bool:
+        """Return whether documents list the event."""
         return self.state in (SCHEDULED, STARTED)
 
     @property
     def status(self) -> str:
+        """Return EventStatus as documents show it."""
         return "Started" if self.state == STARTED else "Scheduled"
 
     def names(self, vm_name: str) -> bool:
+        """Return whether Resources has the name, compared without case."""
         wanted = vm_name.lower()
         return any(isinstance(name, str) and name.lower() == wanted for name in self.resources)
 

@@ -42,9 +42,11 @@ class Feature:
         return max(0.0, (self.ready_at or now) - now)
 
     def shows_events(self, now: float) -> bool:
+        """Return whether documents show events yet."""
         return now >= self.events_from
 
     def state(self, now: float) -> str:
+        """Return the state for the control API."""
         if not self.is_enabled(now):
             return "disabled"
         return "enabling" if self.blocked_for(now) or not self.shows_events(now) else "enabled"

@@ -27,11 +27,13 @@ class Groups:
         self.on_vm_end: Callable[[Vm], None] = lambda vm: None
 
     def add(self, vm: Vm) -> None:
+        """Add a VM to its group."""
         if any(vm.name.lower() == name.lower() for name in self.vms):
             raise ValueError("there already is a VM named '%s'" % vm.name)
         self.vms[vm.name] = vm
 
     def feature(self, vm: Vm) -> Feature:
+        """Return the flag of the VM's group and zone."""
         key = (vm.group, vm.zone)
         if key not in self._features:
             self._features[key] = Feature(self._switches, self._enabled_at_first, self._clock.now())
@@ -45,6 +47,7 @@ class Groups:
     # --- delivery ------------------------------------------------------------------------------------------------------
 
     def delivers(self, vm: Vm, event: Event) -> bool:
+        """Return whether the VM's documents include the event."""
         return event.names(vm.name) or (not vm.alone and vm.group in self.groups_of(event))
 
     def groups_of(self, event: Event) -> Set[str]:
@@ -57,12 +60,15 @@ class Groups:
         return {vm.group for vm in hit if not vm.alone}
 
     def hit_vms(self, event: Event) -> List[Vm]:
+        """Return the simulated VMs that the event names."""
         return [vm for vm in self.vms.values() if event.names(vm.name)]
 
     def any_enabled(self, event: Event, now: float) -> bool:
+        """Return whether any VM that gets the event has the feature enabled."""
         return any(self.feature(vm).is_enabled(now) for vm in self.vms.values() if self.delivers(vm, event))
 
     def end_vms(self, event: Event) -> None:
+        """End the VMs that the event names."""
         for vm in self.hit_vms(event):
             vm.gone = True
             self.on_vm_end(vm)
@@ -74,6 +80,7 @@ class Groups:
         return {"vm": ("vm", vm.name), "all": ("all",), "group": ("group", vm.group)}[scope]
 
     def incarnation(self, vm: Vm) -> int:
+        """Return the VM's DocumentIncarnation."""
         first: int = self._switches.first_incarnation
         return self._counters.get(self._key(vm), first)
 
@@ -85,6 +92,7 @@ class Groups:
             self._counters[key] = self._counters.get(key, self._switches.first_incarnation) + 1
 
     def count_up(self, vm: Vm) -> None:
+        """Count one change on the VM's counter."""
         self._counters[self._key(vm)] = self.incarnation(vm) + 1
 
     def restart_incarnation(self, vm: Vm) -> None:

@@ -35,6 +35,7 @@ class Machine:
     # --- transitions from outside --------------------------------------------------------------------------------------
 
     def create(self, options: Dict[str, Any]) -> Event:
+        """Create an event; start it at once if it gets no notice. Raise EventError."""
         event = Event(options)
         if event.event_id.lower() in self.events:
             raise EventError("there already is (or was) an event %s; a new operation has a new EventId" % event.event_id)
@@ -66,6 +67,7 @@ class Machine:
         return news
 
     def start(self, event: Event) -> None:
+        """Start the event and plan its impact and end. Raise EventError."""
         if event.state not in (SCHEDULED, WAITING):
             raise EventError("event %s is %s and cannot start" % (event.event_id, event.state))
         self._cancel_timers(event)
@@ -79,6 +81,7 @@ class Machine:
         self._start_approved()
 
     def finish(self, event: Event) -> None:
+        """Finish a started event. Raise EventError."""
         if event.state != STARTED:
             raise EventError("event %s is %s, only a started one can finish" % (event.event_id, event.state))
         self._remove(event, "completed", "finished")

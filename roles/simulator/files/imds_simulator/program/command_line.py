@@ -24,6 +24,7 @@ from imds_simulator.vm import Vm, parse_vm, split_address
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="imds_simulator",
         description="Plays Azure's Scheduled Events endpoint for many VMs. Prints one line of JSON with the addresses.",
@@ -57,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
+    """Run the command line. Return an exit status."""
     options = parser().parse_args(arguments)
     if options.list_scenarios:
         for entry in scenarios.listing():

@@ -22,6 +22,7 @@ class Hooks:
         self._task: Optional["asyncio.Task[None]"] = None
 
     def add(self, entry: Dict[str, Any]) -> None:
+        """Queue a run for a log entry."""
         if self._words:
             self._queue.put_nowait(entry)
             if self._task is None:

@@ -29,6 +29,7 @@ class Recorder:
         self.request_count = 0
 
     def request(self, vm_name: str, request: Request, answer: Optional[Answer]) -> None:
+        """Record a request and its answer."""
         # Kept unformatted: a thousand VMs send requests every second, and few of the entries are ever read.
         entry = (time.time(), self._clock.now(), vm_name, request, answer)
         self._requests.append(entry)
@@ -37,6 +38,7 @@ class Recorder:
             self._write({"request": _shown(entry)})
 
     def transition(self, name: str, event: Event, details: Dict[str, Any]) -> Dict[str, Any]:
+        """Record a transition. Return its log entry."""
         entry: Dict[str, Any] = {
             "time": iso(time.time()),
             "at": round(self._clock.now(), 6),
@@ -52,15 +54,19 @@ class Recorder:
         return entry
 
     def requests(self) -> List[Dict[str, Any]]:
+        """Return the newest requests."""
         return [_shown(entry) for entry in self._requests]
 
     def log(self) -> List[Dict[str, Any]]:
+        """Return the newest transitions."""
         return list(self._log)
 
     def forget_requests(self) -> None:
+        """Forget all requests."""
         self._requests.clear()
 
     def close(self) -> None:
+        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

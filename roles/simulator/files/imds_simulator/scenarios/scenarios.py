@@ -45,6 +45,7 @@ def _files() -> List[str]:
 
 
 def listing() -> List[Dict[str, Any]]:
+    """Return number, name and title of each scenario."""
     return [{key: load(name)[key] for key in ("number", "name", "title")} for name in names()]
 
 
