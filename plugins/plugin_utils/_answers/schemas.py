@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What each module returns, key by key: the RETURN of its documentation, with types. Keys that are not here never reach a play."""
+"""What each module returns, key by key: the RETURN of its documentation, with types. Other keys never reach a play."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds i
 
 @dataclass(frozen=True)
 class Schema:
-    """One module. A success has the keys that are needed; a failure has any of them."""
+    """The schema of one module. A success has the needed keys; a failure has any of them."""
 
     returns: Mapping[str, Kind]
     needed: tuple[str, ...]
     diff: bool = False
-    # Beside those of every answer.
+    # Keys of this module beside those of every answer.
     more: Mapping[str, Kind] = field(default_factory=dict)
 
 
-# Of every answer. "failed" decides how the rest is read. What the program printed is there where it printed no answer at all.
+# Keys of every answer. "failed" decides how the rest is read. The program's output is included if it printed no answer at all.
 COMMON: Mapping[str, Kind] = {"changed": flag, "failed": flag, "msg": line, "error_kind": line}
 NO_ANSWER: Mapping[str, Kind] = {"module_stdout": output, "module_stderr": output, "rc": whole}
-# With async: what core's own wrapper says.
+# With async: the result of core's own wrapper.
 JOB: Mapping[str, Kind] = {"ansible_job_id": line, "results_file": line, "started": anything, "finished": anything}
 
 DIFF = fields({"before": named(anything), "after": named(anything), "before_header": line, "after_header": line}, ("before", "after"))

@@ -21,7 +21,7 @@ class Named:
     hosts: tuple[Host, ...]
     unmanaged: tuple[str, ...]
     unsure: tuple[str, ...]
-    """Names that may be those of VMs which were not read."""
+    """Names that may belong to VMs that were not read."""
 
 
 def _may_be_same(one: Identity, scope: Identity) -> bool:
@@ -31,7 +31,7 @@ def _may_be_same(one: Identity, scope: Identity) -> bool:
 
 
 class Directory:
-    """Finds hosts by the names that Azure uses."""
+    """Find hosts by the names that Azure uses."""
 
     def __init__(self, hosts: Iterable[Host]) -> None:
         self._by_name: dict[str, list[Host]] = defaultdict(list)
@@ -62,7 +62,7 @@ class Directory:
         found = self._by_name.get(wanted)
         if found:
             found = [host for host in found if any(_may_be_same(host.identity, one) for one in scopes)]
-        # A VM that was not read has no identity; its name in the inventory is the best guess, and only holds things up.
+        # The identity of an unread VM is unknown; its inventory name is the best guess, and can only hold an event.
         return found or self._by_inventory_name.get(wanted, [])
 
     def resolve(self, names: Iterable[str], scopes: Iterable[Identity]) -> Named:

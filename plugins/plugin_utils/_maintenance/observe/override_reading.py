@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the overrides that a record carries. What cannot be read is a hold."""
+"""Read the overrides of a record. An unreadable override is a hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 
 def read_overrides(value: Any) -> tuple[Override, ...]:
-    """Read the overrides in a record, the newest first."""
+    """Return the overrides of a record, newest first."""
     if value is None:
         return ()
     given = plain_values.mapping(value)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From observations, which may hold anything, to the model. What cannot be read is a failed observation, never an empty one."""
+"""Convert observations, which may contain anything, to the model. An unreadable one is a failed observation, never an empty one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
 
-# How many problems of one VM are shown: all of a kind are said by the first few.
+# The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
-# Characters of an id in a sentence, and of a sentence that an answer brings: each is repeated for each event of its VM.
+# Characters of an id in a message, and of a message in an answer: each is repeated for each event of its VM.
 SHOWN, LONGEST = 100, 2000
 
 
@@ -39,7 +39,7 @@ class ObservationError(ValueError):
 
 
 def read_observations(value: Any, now: float) -> list[Host]:
-    """Read all hosts, each once, in the order given. Raise ObservationError."""
+    """Return all hosts, each once, in the given order. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")
     hosts: dict[str, Host] = {}
@@ -49,22 +49,22 @@ def read_observations(value: Any, now: float) -> list[Host]:
         if name is None:
             raise ObservationError(f"observation {place + 1} names no host")
         if name not in hosts:
-            hosts[name] = _host(name, place, given, now)
+            hosts[name] = _host(name, place, given)
     return list(hosts.values())
 
 
-def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
+def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
     state = plain_values.text(given.get("state")) or "failed"
     error = plain_values.text(given.get("error"))
     look: Observation | None = None
     if state == "ok":
-        look, problem = read_observation(given.get("look"), now)
+        look, problem = read_observation(given.get("look"))
         contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
         if look is None or contradiction is not None:
             look, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"), now)[0]
+    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"))[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
     seen = look or last_look
     if known.name is None and seen is not None:
@@ -90,7 +90,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
 
 
 def _forms(events: Any) -> dict[str, Form]:
-    """Return the versions of events that an earlier observation listed, to be compared with those of this one."""
+    """Return the event versions of an earlier observation, to compare with the present ones."""
     found = {}
     for event in plain_values.items(events)[: limits.EVENTS]:
         event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
@@ -99,23 +99,17 @@ def _forms(events: Any) -> dict[str, Form]:
     return found
 
 
-def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
-    """Return an observation, or why it cannot be used."""
+def read_observation(value: Any) -> tuple[Observation | None, str | None]:
+    """Parse an observation. Return it, or None and why it cannot be used."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
-    events = value.get("events")
-    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
-        return None, "the look has no list of events"
-    passed = _limits_passed(value)
-    if passed is not None:
-        return None, passed
-    listed, problem = _listed(events)
-    if problem is not None:
+    listed, problem = _listed_events(value)
+    if listed is None:
         return None, problem
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
-        # There may be a drain that is not seen: such a VM is as unknown as one that did not answer.
+        # Its records may hold a drain in progress: such a VM is as unknown as one that did not answer.
         return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
@@ -153,18 +147,24 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
     )
 
 
-def _listed(events: Sequence[Any]) -> tuple[dict[str, Mapping[str, Any]], str | None]:
-    """Return the events by their ids in lower case, or why the document cannot be used."""
+def _listed_events(look: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
+    """Return the events of an observation by their ids in lower case, or None and why they cannot be used."""
+    events = look.get("events")
+    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
+        return None, "the look has no list of events"
+    passed = _limits_passed(look)
+    if passed is not None:
+        return None, passed
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
         event_id = plain_values.mapping(event).get("event_id")
         if not isinstance(event_id, str) or not event_id.strip():
-            return {}, "the look lists an event without an id"
+            return None, "the look lists an event without an id"
         key = str.__str__(event_id).strip().lower()
         if len(key) > limits.TEXT:
-            return {}, f"the look lists an event whose id has more than {limits.TEXT} characters"
+            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
         if key.startswith(UPGRADE):
-            return {}, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
         listed[key] = plain_values.plain(event)
     return listed, None
 
@@ -178,21 +178,21 @@ LIMITS = (
 
 
 def _limits_passed(look: Mapping[str, Any]) -> str | None:
-    """Return why there is more in the observation than any VM has: only a part would be read, and the rest would be missed."""
-    for key, limit, words in LIMITS:
+    """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
+    for key, limit, noun in LIMITS:
         count = len(plain_values.items(look.get(key)))
         if count > limit:
-            return f"it has {count} {words}, and no VM has more than {limit}; look at the VM and its records"
+            return f"it has {count} {noun}, and no VM has more than {limit}; look at the VM and its records"
     return None
 
 
 def form(event: Mapping[str, Any]) -> Form:
-    """Return what tells versions of an event apart: everything, because a policy may look at everything."""
+    """Return what distinguishes versions of an event: all its fields, because a policy may use any."""
     return (repr(event),)
 
 
 def _marks(value: Any) -> dict[str, str]:
-    """Read the progress marks. An unknown state counts as begun: done is only what says so."""
+    """Parse progress marks. Unknown mark states count as begun."""
     found = {}
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -219,12 +219,12 @@ EVENT_TEXTS = (*(key for key in record_schema.keys_of(record_schema.EVENT_KINDS,
 
 
 def read_event(value: Any) -> Event | None:
-    """Read an event of a document or a record, or return None without an id."""
+    """Parse an event of a document or a record, or return None."""
     given = plain_values.mapping(value)
     event_id = plain_values.text(given.get("event_id"))
     if event_id is None:
         return None
-    # The event as received stays in, for policies that look at fields which this collection does not know.
+    # The raw event stays, for policies that use fields unknown to this collection.
     values = plain_values.plain(given)
     values["event_id"] = event_id
     values["resources"] = plain_values.texts(given.get("resources"))
@@ -263,7 +263,7 @@ def _replicas(value: Any) -> list[Replica]:
 
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
-    """Return the events that are over for this VM; a tombstone of another VM came with an image."""
+    """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
     found = set()
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -287,7 +287,7 @@ PLAIN = {key: READERS[kind] for key, kind in record_schema.RECORD_KINDS.items() 
 
 
 def read_record(value: Any) -> Record | None:
-    """Read a record, or return None where it has no event or no known phase."""
+    """Parse a record, or return None."""
     given = plain_values.mapping(value)
     event = read_event(given.get("event"))
     phase = plain_values.text(given.get("phase"))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every request with its answer, and every transition of an event, with real and simulated times."""
+"""Record every request with its answer, and every transition of an event, in real and simulated time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Deque, Dict, List, Optional, TextIO, Tuple
 
 from imds_simulator.clock import Clock, iso
-from imds_simulator.event import Event
+from imds_simulator.events.event import Event
 from imds_simulator.wire import Answer, Request
 
 _KEPT_REQUESTS = 20000
@@ -19,7 +19,7 @@ _KEPT_LOG = 20000
 
 
 class Recorder:
-    """Keeps the newest entries in memory, and all of them in a file of JSON lines when one is given."""
+    """Keep the newest entries in memory, and all of them in a file of JSON lines if one is configured."""
 
     def __init__(self, clock: Clock, path: Optional[str] = None) -> None:
         self._clock = clock
@@ -29,7 +29,8 @@ class Recorder:
         self.request_count = 0
 
     def request(self, vm_name: str, request: Request, answer: Optional[Answer]) -> None:
-        # Kept raw: a thousand VMs ask every second, and few of these entries are ever read.
+        """Record a request and its answer."""
+        # Kept unformatted: a thousand VMs send requests every second, and few of the entries are ever read.
         entry = (time.time(), self._clock.now(), vm_name, request, answer)
         self._requests.append(entry)
         self.request_count += 1
@@ -37,6 +38,7 @@ class Recorder:
             self._write({"request": _shown(entry)})
 
     def transition(self, name: str, event: Event, details: Dict[str, Any]) -> Dict[str, Any]:
+        """Record a transition. Return its log entry."""
         entry: Dict[str, Any] = {
             "time": iso(time.time()),
             "at": round(self._clock.now(), 6),
@@ -52,15 +54,19 @@ class Recorder:
         return entry
 
     def requests(self) -> List[Dict[str, Any]]:
+        """Return the newest requests."""
         return [_shown(entry) for entry in self._requests]
 
     def log(self) -> List[Dict[str, Any]]:
+        """Return the newest transitions."""
         return list(self._log)
 
     def forget_requests(self) -> None:
+        """Forget all requests."""
         self._requests.clear()
 
     def close(self) -> None:
+        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -81,7 +87,7 @@ def _shown(entry: Tuple[Any, ...]) -> Dict[str, Any]:
         "path": request.target,
         "headers": dict(reversed(request.headers)),
         "body": request.body.decode("utf-8", "replace"),
-        # None: there was no answer, or the connection was reset.
+        # None: no answer, or the connection was reset.
         "status": None if answer is None or answer.reset or answer.raw is not None else answer.status,
         "answer": "" if answer is None else answer.body[:65536].decode("utf-8", "replace"),
     }

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who may use the control API. A web page that somebody opens on this machine can send requests to loopback, and must reach nothing.
+"""Access control of the control API. Web pages in a browser on this machine can send requests to loopback, and must be refused.
 
-Its requests name the page's own host (DNS rebinding), carry an Origin, or cannot be ``application/json``. Other users of this machine
-are kept out by a token, where one is given.
+Such requests name the page's own host (DNS rebinding), carry an Origin, or cannot be ``application/json``. A token, if configured,
+keeps out other users of this machine.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from typing import Dict, List, Optional, Sequence
 from imds_simulator.wire import Request
 
 JSON = "application/json"
-# Characters that a header may carry as they are, and enough of them that nobody guesses.
+# Characters that are valid in a header unquoted; long enough not to be guessed.
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,1024}")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s]+)(:[0-9]{1,5})?")
 
 
 class Refused(Exception):
-    """Why a request is not answered, as a status, one line of words, and headers."""
+    """A refused request, with a status, a message of one line, and headers."""
 
-    def __init__(self, status: int, words: str, headers: Optional[Dict[str, str]] = None) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str, headers: Optional[Dict[str, str]] = None) -> None:
+        super().__init__(message)
         self.status = status
         self.headers = headers or {}
 
 
 class Guard:
-    """Looks at each request to the control API before anything else does."""
+    """Check each request to the control API before it is handled."""
 
     def __init__(self, token: Optional[str] = None, hosts: Sequence[str] = ()) -> None:
         self._token = token
@@ -43,10 +43,11 @@ class Guard:
 
     @property
     def wants_token(self) -> bool:
+        """Return whether a token is required."""
         return self._token is not None
 
     def check(self, request: Request) -> None:
-        """Raise what is wrong with a request; return if it may go on."""
+        """Raise Refused unless the request is allowed."""
         self._check_host(request)
         if _values(request, "origin"):
             raise Refused(403, "a request with an Origin header comes from a web page, and none may use the control API")
@@ -70,8 +71,8 @@ class Guard:
         scheme, _separator, value = (given[0] if len(given) == 1 else "").partition(" ")
         same = hmac.compare_digest(value.strip().encode("latin-1"), self._token.encode("ascii"))
         if scheme.lower() != "bearer" or not same:
-            words = "the control API wants its token: Authorization: Bearer TOKEN, with what stands in the --control-token-file"
-            raise Refused(401, words, {"WWW-Authenticate": "Bearer"})
+            message = "the control API wants its token: Authorization: Bearer TOKEN, with what stands in the --control-token-file"
+            raise Refused(401, message, {"WWW-Authenticate": "Bearer"})
 
 
 def _values(request: Request, name: str) -> List[str]:
@@ -83,7 +84,7 @@ def _media_types(request: Request) -> List[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, without brackets, is this machine for sure. A name other than localhost may be anybody's."""
+    """Return whether a host, without brackets, certainly is this machine. Names other than localhost may resolve to any address."""
     if host.lower() == "localhost":
         return True
     try:
@@ -93,7 +94,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_token(path: str) -> str:
-    """The token in a file that nobody else can read, or on standard input (``-``)."""
+    """Read the token from a file that only its owner can read, or from standard input (``-``)."""
     if path == "-":
         text = sys.stdin.read(2048)
     else:
@@ -108,7 +109,7 @@ def read_token(path: str) -> str:
 
 
 def make_token(path: str) -> bool:
-    """Write a new token into a file for its owner alone. One that is there stays; whether there was none."""
+    """Write a new token to a file for its owner alone, unless the file exists. Return whether it was written."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from imds_simulator.versions import EVENT_VERSIONS
+from imds_simulator.endpoint.versions import EVENT_VERSIONS
 from imds_simulator.vm import Vm
 from simulator_bench import EVENTS, Bench
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is Scheduled Events switched on? One flag for each group and zone; the first GET sets it, a day of silence clears it."""
+"""Whether Scheduled Events is enabled: one flag for each group and zone. The first GET sets it, a day without requests clears it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from imds_simulator.switches import Switches
 
 
 class Feature:
-    """Flag of one group in one zone."""
+    """The flag of one group in one zone."""
 
     def __init__(self, switches: Switches, enabled: bool, now: float) -> None:
         self._switches = switches
@@ -21,14 +21,14 @@ class Feature:
         self.events_from = now
 
     def is_enabled(self, now: float) -> bool:
-        """Also notices, late but in time for everybody who asks, that a day has passed in silence."""
+        """Return the flag. Clear it after a day without requests; checking on each use is early enough."""
         limit = self._switches.disable_after
         if self.enabled and limit and now - self.last_request > limit:
             self.enabled = False
         return self.enabled
 
-    def ask(self, now: float) -> bool:
-        """A GET came. True: it is the one that enabled the feature."""
+    def count_get(self, now: float) -> bool:
+        """Count a GET. Return whether it enabled the feature."""
         first = not self.is_enabled(now)
         if first:
             self.enabled = True
@@ -38,13 +38,15 @@ class Feature:
         return first
 
     def blocked_for(self, now: float) -> float:
-        """Seconds until a GET that comes now is answered."""
+        """Return the seconds until a GET that arrives now is answered."""
         return max(0.0, (self.ready_at or now) - now)
 
     def shows_events(self, now: float) -> bool:
+        """Return whether documents show events yet."""
         return now >= self.events_from
 
     def state(self, now: float) -> str:
+        """Return the state for the control API."""
         if not self.is_enabled(now):
             return "disabled"
         return "enabling" if self.blocked_for(now) or not self.shows_events(now) else "enabled"

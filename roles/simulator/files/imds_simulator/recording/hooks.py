@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A command that runs at every transition, one after another, with the log entry as JSON on its standard input."""
+"""Run a command at every transition, one after another, with the log entry as JSON on its standard input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional
 
 
 class Hooks:
-    """Queue of runs. A slow command delays later runs, never the simulation."""
+    """A queue of runs. A slow command delays later runs, never the simulation."""
 
     def __init__(self, command: Optional[str], seconds: float = 60.0) -> None:
         self._words: List[str] = shlex.split(command) if command else []
@@ -22,13 +22,14 @@ class Hooks:
         self._task: Optional["asyncio.Task[None]"] = None
 
     def add(self, entry: Dict[str, Any]) -> None:
+        """Queue a run for a log entry."""
         if self._words:
             self._queue.put_nowait(entry)
             if self._task is None:
                 self._task = asyncio.get_event_loop().create_task(self._work())
 
     async def finish(self, seconds: float = 10.0) -> None:
-        """Let the runs that wait come to their end before the simulator goes."""
+        """Wait for queued runs to end before the simulator exits."""
         if self._task is not None:
             try:
                 await asyncio.wait_for(self._queue.join(), seconds)

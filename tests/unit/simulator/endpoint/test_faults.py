@@ -1,20 +1,20 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults: for whom, how often, how long, and what each does to an answer."""
+"""Faults: their VMs, counts and durations, and the effect of each on an answer."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from imds_simulator.faults import KINDS, FaultError
+from imds_simulator.endpoint.faults import KINDS, FaultError
 from imds_simulator.wire import Answer
 from simulator_bench import METADATA, NEWEST, Bench
 
 
-def _fault(bench: Bench, **wishes: object) -> None:
-    bench.simulator.faults.add(dict(wishes), bench.clock.now())
+def _fault(bench: Bench, **options: object) -> None:
+    bench.simulator.faults.add(dict(options), bench.clock.now())
 
 
 @pytest.mark.parametrize("status", ["404", "410", "429", "500", "503", "504"])
@@ -105,16 +105,16 @@ def test_slow_is_the_right_answer_later(bench: Bench) -> None:
     assert [answer.status for answer in answers] == [200]
 
 
-@pytest.mark.parametrize("wishes", [{"kind": "hiccup"}, {}, {"kind": "status", "status": 99}, {"kind": "reset", "often": 3}])
-def test_an_unknown_fault_is_refused(bench: Bench, wishes: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", [{"kind": "hiccup"}, {}, {"kind": "status", "status": 99}, {"kind": "reset", "often": 3}])
+def test_an_unknown_fault_is_refused(bench: Bench, options: dict[str, object]) -> None:
     with pytest.raises(FaultError):
-        _fault(bench, **wishes)
+        _fault(bench, **options)
     assert bench.send().status == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_a_fault(bench: Bench, kind: str) -> None:
-    """None of them may fall through to a sound answer."""
+    """No fault may pass a correct answer through."""
     sound = bench.send()
     _fault(bench, kind=kind, seconds=0.01 if kind == "slow" else None)
     answers = bench.ask("GET", NEWEST, METADATA)

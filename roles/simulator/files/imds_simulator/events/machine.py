@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state machine: events come, are approved, start, hit, and go. The only place that changes an event."""
+"""The state machine: events are created, approved, started, applied and removed. Only this module changes an event."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Callable, Dict, Optional
 
 from imds_simulator.clock import Clock, parse_iso
-from imds_simulator.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
-from imds_simulator.groups import Groups
+from imds_simulator.events.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
+from imds_simulator.events.groups import Groups
 from imds_simulator.switches import Switches
 
 
 class Machine:
-    """All events of the simulator. ``report`` hears of every transition, ``changed`` of every change that clients can see."""
+    """All events of the simulator. ``report`` is called at each transition, ``changed`` at each change that clients can see."""
 
     def __init__(
         self,
@@ -32,10 +32,11 @@ class Machine:
         self._changed = changed
         self.events: Dict[str, Event] = {}
 
-    # --- what happens to an event from outside -------------------------------------------------------------------------
+    # --- transitions from outside --------------------------------------------------------------------------------------
 
-    def create(self, wishes: Dict[str, Any]) -> Event:
-        event = Event(wishes)
+    def create(self, options: Dict[str, Any]) -> Event:
+        """Create an event; start it at once if it gets no notice. Raise EventError."""
+        event = Event(options)
         if event.event_id.lower() in self.events:
             raise EventError("there already is (or was) an event %s; a new operation has a new EventId" % event.event_id)
         waits = self._over_user_limit(event)
@@ -49,11 +50,11 @@ class Machine:
         return event
 
     def get(self, event_id: str) -> Optional[Event]:
-        """EventIds are compared without case."""
+        """Return the event; EventIds are compared without case."""
         return self.events.get(event_id.lower())
 
     def approve(self, event: Event, by: str) -> bool:
-        """A POST of a VM. True when it was news."""
+        """Record a VM's approval. Return whether it is new."""
         if event.state != SCHEDULED:
             return False
         news = by not in event.approved_by
@@ -62,10 +63,11 @@ class Machine:
             self._report("approved", event, by=by)
             if self._switches.approval_changes_incarnation:
                 self._changed(event)
-        self._start_what_may()
+        self._start_approved()
         return news
 
     def start(self, event: Event) -> None:
+        """Start the event and plan its impact and end. Raise EventError."""
         if event.state not in (SCHEDULED, WAITING):
             raise EventError("event %s is %s and cannot start" % (event.event_id, event.state))
         self._cancel_timers(event)
@@ -76,20 +78,21 @@ class Machine:
         for secondary in event.secondary_impacts:
             self._plan_secondary(event, secondary)
         self._later(event, event.started_seconds, lambda: self.finish(event))
-        self._start_what_may()
+        self._start_approved()
 
     def finish(self, event: Event) -> None:
+        """Finish a started event. Raise EventError."""
         if event.state != STARTED:
             raise EventError("event %s is %s, only a started one can finish" % (event.event_id, event.state))
         self._remove(event, "completed", "finished")
 
     def cancel(self, event: Event) -> None:
-        """The platform gives up its plan. A started event may vanish too (an eviction that became needless)."""
+        """Cancel the event. Azure may also withdraw a started one (an eviction that is no longer needed)."""
         if event.state == GONE:
             raise EventError("event %s is gone already" % event.event_id)
         self._remove(event, "cancelled", "cancelled")
 
-    # --- what follows from it ------------------------------------------------------------------------------------------
+    # --- consequences --------------------------------------------------------------------------------------------------
 
     def _over_user_limit(self, event: Event) -> bool:
         limit = self._switches.user_event_limit
@@ -100,14 +103,13 @@ class Machine:
 
     def _publish(self, event: Event) -> None:
         now = self._clock.now()
-        event.created_at = now
         event.not_before = now + event.notice
-        if event.not_before_wish:
+        if event.requested_not_before:
             try:
-                event.not_before = self._clock.moment_of(parse_iso(event.not_before_wish))
+                event.not_before = self._clock.moment_of(parse_iso(event.requested_not_before))
             except ValueError:
                 del self.events[event.event_id.lower()]
-                raise EventError("not_before %r is not an ISO 8601 date" % event.not_before_wish) from None
+                raise EventError("not_before %r is not an ISO 8601 date" % event.requested_not_before) from None
         notice = not event.starts_at_once and self._gives_notice(event, now)
         if not notice:
             event.not_before = now
@@ -139,10 +141,10 @@ class Machine:
     def _tenant_approves(self, event: Event, index: int) -> None:
         event.tenants_approved[index] = True
         self._report("tenant_approved", event, tenant=index)
-        self._start_what_may()
+        self._start_approved()
 
-    def _start_what_may(self) -> None:
-        """Plan the start of every event that has all approvals it needs; NotBefore has a timer of its own."""
+    def _start_approved(self) -> None:
+        """Plan the start of each event that has its approvals; NotBefore has a timer of its own."""
         for event in list(self.events.values()):
             if event.state == SCHEDULED and not event.start_planned and self._has_all_approvals(event):
                 event.start_planned = True
@@ -166,7 +168,7 @@ class Machine:
         return bool(event.approved_by)
 
     def _coupled(self, event: Event) -> bool:
-        """An approved Terminate waits for earlier (or equally early) pending Terminates of its group."""
+        """Return whether an approved Terminate waits for earlier (or simultaneous) pending Terminates of its group."""
         if event.event_type != "Terminate" or not self._switches.terminate_coupling:
             return False
         mine = self._groups.groups_of(event)
@@ -199,7 +201,7 @@ class Machine:
             self._changed(event)
         self._report(transition, event)
         self._publish_waiting()
-        self._start_what_may()
+        self._start_approved()
 
     def _publish_waiting(self) -> None:
         for event in list(self.events.values()):

@@ -12,7 +12,7 @@ from simulator_bench import EVENTS, METADATA, NEWEST, Bench
 
 NO_HEADER = {"error": "Bad request. Required metadata header not specified"}
 
-# Each entry breaks one more rule than the next; the answer must be that of the first rule broken.
+# Each entry breaks one more rule than the next; the answer must be that of the first broken rule.
 GATES = [
     ("PUT", "/nowhere?api-version=x&api-version=y", {"X-Forwarded-For": "10.0.0.1"}, 418, "X-Forwarded-For"),
     ("PUT", "/nowhere?api-version=x&api-version=y", {}, 405, "Method"),
@@ -24,15 +24,15 @@ GATES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "target", "headers", "status", "words"), GATES)
-def test_the_first_rule_broken_answers(method: str, target: str, headers: dict[str, str], status: int, words: str) -> None:
-    # Odd statuses where the real one is not known, so that no two gates can be mistaken for each other.
+@pytest.mark.parametrize(("method", "target", "headers", "status", "message"), GATES)
+def test_the_first_rule_broken_answers(method: str, target: str, headers: dict[str, str], status: int, message: str) -> None:
+    # Unusual statuses where the real one is unknown, so that no two checks can be confused.
     bench = Bench("web1", rate_limit=0.5, forwarded_status=418, duplicate_status=409)
     bench.simulator.faults.add({"kind": "503"}, 0)
-    bench.send()  # The limit is reached; what passes all gates meets the fault.
+    bench.send()  # The limit is reached; a request that passes all checks meets the fault.
     answer = bench.send(method, target, headers)
     assert answer.status == status
-    assert words in json.loads(answer.body)["error"]
+    assert message in json.loads(answer.body)["error"]
     bench.close()
 
 
@@ -96,7 +96,7 @@ def test_an_unchanged_document_is_answered_with_304(bench: Bench) -> None:
     assert bench.send(headers={**METADATA, "If-None-Match": tag}).status == 200
 
 
-def test_everything_is_recorded_also_what_is_refused(bench: Bench) -> None:
+def test_everything_is_recorded_including_refusals(bench: Bench) -> None:
     bench.send(headers={})
     bench.send("POST", body=b"{")
     requests = bench.simulator.recorder.requests()

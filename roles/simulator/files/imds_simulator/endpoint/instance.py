@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Instance metadata: who a VM is, as far as a handler of maintenance asks."""
+"""Instance metadata: a VM's identity, with the fields that matter for maintenance."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ _FIELDS: Dict[str, Tuple[str, str]] = {
 
 
 def instance(vm: Vm, version: str) -> Dict[str, Any]:
+    """Return the instance metadata of a VM in an api-version."""
     values = dict(vm.texts, name=vm.name)
     compute: Dict[str, Any] = {key: values[source] for key, (source, since) in sorted(_FIELDS.items()) if version >= since}
     if version >= "2020-07-15":
@@ -47,12 +48,12 @@ def _tags_list(tags: str) -> Any:
 
 
 def node(document: Any, path: str) -> Optional[Any]:
-    """Part of the document below ``/metadata/instance``; None where there is nothing."""
-    for word in [word for word in path.split("/") if word]:
-        if isinstance(document, dict) and word in document:
-            document = document[word]
-        elif isinstance(document, list) and word.isdigit() and int(word) < len(document):
-            document = document[int(word)]
+    """Return the part of the document below ``/metadata/instance``, or None if the path does not exist."""
+    for segment in [segment for segment in path.split("/") if segment]:
+        if isinstance(document, dict) and segment in document:
+            document = document[segment]
+        elif isinstance(document, list) and segment.isdigit() and int(segment) < len(document):
+            document = document[int(segment)]
         else:
             return None
     return document

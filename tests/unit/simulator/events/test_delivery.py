@@ -1,18 +1,18 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who hears of what: groups, GPU VMs, zones, enabling and disabling, the incarnation (facts, parts e2 and b5)."""
+"""Delivery: groups, GPU VMs, zones, enabling and disabling, the incarnation (facts, parts e2 and b5)."""
 
 from __future__ import annotations
 
 import json
 
-from imds_simulator import scenarios
+from imds_simulator.scenarios import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import Bench
 
 
-def test_the_whole_group_hears_of_an_event_whatever_the_zone() -> None:
+def test_the_whole_group_gets_an_event_in_any_zone() -> None:
     bench = Bench(Vm("web1", zone="1"), Vm("web2", zone="2"), Vm("db1", group="data"))
     bench.create("Reboot", "web1")
     assert [len(bench.shown(vm)) for vm in ("web1", "web2", "db1")] == [1, 1, 0]
@@ -36,7 +36,7 @@ def test_a_gpu_vm_does_not_hear_of_its_groups_events() -> None:
     bench.close()
 
 
-def test_vms_take_on_what_a_scenario_needs_of_them(bench: Bench) -> None:
+def test_a_scenario_sets_the_properties_of_its_vms(bench: Bench) -> None:
     scenarios.play(bench.simulator, scenarios.load("gpu-single-fault-domain"), ["web2", "web1"])
     bench.advance(10)
     assert [len(bench.shown(vm)) for vm in ("web1", "web2")] == [0, 1]
@@ -50,7 +50,7 @@ def test_a_scenario_played_twice_has_new_ids(bench: Bench) -> None:
     assert names[0] == "28512AF7-C957-4500-9BC4-842D6FB531E4" != names[1]
 
 
-def test_a_name_that_nobody_has_reaches_the_group(bench: Bench) -> None:
+def test_an_event_with_an_unknown_name_reaches_the_group(bench: Bench) -> None:
     bench.create("Reboot", "db1")
     assert len(bench.shown("web1")) == len(bench.shown("web2")) == 1
 

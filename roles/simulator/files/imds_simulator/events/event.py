@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One maintenance event: what may be asked for when it is created, and what is known of it later."""
+"""One maintenance event: the options of its creation, and its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DESCRIPTIONS = {
 }
 _NUMBER = (int, float)
 
-# Everything POST /events takes: name -> (types, default; None is worked out from the others).
+# The options of POST /events: name -> (types, default; None is derived from the others).
 FIELDS: Dict[str, Any] = {
     "event_id": (str, None),
     "event_type": (str, "Reboot"),
@@ -50,7 +50,7 @@ FIELDS: Dict[str, Any] = {
 }
 _CHOICES = {
     "status": ("Scheduled", "Started"),
-    # one: any VM's POST is enough. all: every simulated VM in resources must POST. none: only NotBefore starts it.
+    # one: one VM's POST is enough. all: every simulated VM in resources must POST. none: only NotBefore starts it.
     # automatic: the platform approves by itself.
     "approvals": ("one", "all", "none", "automatic"),
     "not_before_form": ("rfc1123", "iso8601", "blank", "absent", "wrong_weekday"),
@@ -58,14 +58,14 @@ _CHOICES = {
 
 
 class EventError(ValueError):
-    """An event that cannot be made as asked."""
+    """The options do not make an event; the message says why."""
 
 
 class Event:
-    """State of one event; changed only by the machine."""
+    """The state of one event. Only the machine changes it."""
 
-    def __init__(self, wishes: Dict[str, Any]) -> None:
-        values = _checked(wishes)
+    def __init__(self, options: Dict[str, Any]) -> None:
+        values = _checked(options)
         self.event_type: str = values["event_type"]
         self.event_id: str = values["event_id"] or str(uuid.uuid4()).upper()
         self.resources: List[str] = values["resources"] or []
@@ -93,7 +93,7 @@ class Event:
             _DESCRIPTIONS.get((kind, self.event_source), "Host server is undergoing maintenance."),
         )
         self.notice: float = _or(values["notice"], MINIMUM_NOTICE.get(kind, 900))
-        self.not_before_wish: Optional[str] = values["not_before"]
+        self.requested_not_before: Optional[str] = values["not_before"]
         self.started_seconds: float = _or(values["started_seconds"], _STARTED_SECONDS.get(kind, 600))
         usual = self.duration if self.duration > 0 else _IMPACT_SECONDS.get(self.impact_type, 7)
         self.impact_seconds: float = _or(values["impact_seconds"], usual)
@@ -102,7 +102,6 @@ class Event:
     def _start_life(self) -> None:
         self.state = WAITING
         self.outcome: Optional[str] = None
-        self.created_at = 0.0
         self.not_before = 0.0
         self.not_before_date = 0.0
         self.approved_by: List[str] = []
@@ -112,18 +111,21 @@ class Event:
 
     @property
     def listed(self) -> bool:
+        """Return whether documents list the event."""
         return self.state in (SCHEDULED, STARTED)
 
     @property
     def status(self) -> str:
+        """Return EventStatus as documents show it."""
         return "Started" if self.state == STARTED else "Scheduled"
 
     def names(self, vm_name: str) -> bool:
+        """Return whether Resources has the name, compared without case."""
         wanted = vm_name.lower()
         return any(isinstance(name, str) and name.lower() == wanted for name in self.resources)
 
     def as_dict(self) -> Dict[str, Any]:
-        """For the control API and the log; not the document."""
+        """Return the event for the control API and the log, not for a document."""
         return {
             "event_id": self.event_id,
             "event_type": self.event_type,
@@ -145,12 +147,12 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def _checked(wishes: Dict[str, Any]) -> Dict[str, Any]:
-    unknown = sorted(set(wishes) - set(FIELDS))
+def _checked(options: Dict[str, Any]) -> Dict[str, Any]:
+    unknown = sorted(set(options) - set(FIELDS))
     if unknown:
         raise EventError("an event has no '%s'; known are %s" % (unknown[0], ", ".join(sorted(FIELDS))))
     values = {name: default for name, (_types, default) in FIELDS.items()}
-    for name, value in wishes.items():
+    for name, value in options.items():
         types = FIELDS[name][0]
         # JSON null leaves the default; a bool would pass as a number.
         if value is None:

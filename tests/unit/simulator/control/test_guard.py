@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who the control API answers, byte for byte: a web page, another user of the machine, another machine."""
+"""Access control of the control API, byte for byte: web pages, other users of the machine, other machines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from imds_simulator.control import Control
-from imds_simulator.guard import Guard, make_token, read_token
+from imds_simulator.control.api import Control
+from imds_simulator.control.guard import Guard, make_token, read_token
 from imds_simulator.simulator import Simulator
 from imds_simulator.wire import Connection
 from simulator_bench import Bench
@@ -71,7 +71,7 @@ def test_one_host_and_no_more(bench: Bench) -> None:
     assert line.ask("GET", "/clock")[0] == 400
     assert line.ask("GET", "/clock", "Host: localhost", "Host: localhost")[0] == 400
     assert line.ask("GET", "/clock", "Host: localhost", "HOST : attacker.example")[0] == 400
-    # A name in the request line itself is no way round.
+    # A name in the request line itself does not replace the Host header.
     assert line.ask("GET", "http://attacker.example/clock", "Host: localhost")[0] == 404
 
 
@@ -104,13 +104,13 @@ def test_a_body_is_json_or_refused(bench: Bench) -> None:
     assert bench.simulator.machine.events == {}
     for header in (JSON, "content-type:  Application/JSON ; charset=utf-8"):
         assert line.ask("POST", "/events", "Host: localhost", header, body=EVENT)[0] == 200
-    # A call that says nothing has nothing to declare.
+    # A call without a body needs no Content-Type.
     assert line.ask("DELETE", "/requests", "Host: localhost")[0] == 200
     status, answer = line.ask("POST", "/events", "Host: localhost", JSON, body=b"[" * 100000)
     assert (status, answer["error"]) == (400, "the body is not JSON")
 
 
-def test_who_has_not_the_token_sees_nothing(bench: Bench) -> None:
+def test_without_the_token_nothing_is_shown(bench: Bench) -> None:
     line = Line(bench.simulator, Guard(TOKEN))
     right = f"Authorization: Bearer {TOKEN}"
     wrong = [f"Authorization: {words}" for words in (TOKEN, f"Basic {TOKEN}", "Bearer", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer \xe4")]
@@ -123,7 +123,7 @@ def test_who_has_not_the_token_sees_nothing(bench: Bench) -> None:
     assert line.ask("GET", "/state", "Host: localhost", f"authorization: bearer  {TOKEN}")[0] == 200
 
 
-def test_what_is_refused_first_tells_nothing_of_what_comes_after(bench: Bench) -> None:
+def test_a_refusal_reveals_nothing_of_later_checks(bench: Bench) -> None:
     line = Line(bench.simulator, Guard(TOKEN))
     assert line.ask("POST", "/events", "Host: attacker.example", "Origin: x", body=EVENT)[0] == 403
     assert line.ask("POST", "/events", "Host: localhost", body=EVENT)[0] == 401
@@ -144,7 +144,7 @@ def test_a_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "words"),
+    ("content", "mode", "message"),
     [
         (TOKEN, 0o644, "others may read"),
         (TOKEN, 0o640, "others may read"),
@@ -155,11 +155,11 @@ def test_a_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
         ("x" * 5000, 0o600, "holds no control token"),
     ],
 )
-def test_a_file_that_is_no_token(tmp_path: Path, content: str, mode: int, words: str) -> None:
+def test_a_file_that_is_no_token(tmp_path: Path, content: str, mode: int, message: str) -> None:
     path = tmp_path / "token"
     path.write_text(content)
     path.chmod(mode)
-    with pytest.raises(ValueError, match=words) as problem:
+    with pytest.raises(ValueError, match=message) as problem:
         read_token(str(path))
     assert TOKEN not in str(problem.value)
 
@@ -186,11 +186,11 @@ def test_the_process_with_a_token(tmp_path: Path) -> None:
         assert exchange(url, "GET", "/state", {"Authorization": f"Bearer {token}"})[0] == 200
         words = Path(f"/proc/{simulator.process.pid}/cmdline").read_bytes() + Path(f"/proc/{simulator.process.pid}/environ").read_bytes()
         assert token.encode() not in words
-        # The machine that it plays is asked as ever.
+        # The simulated endpoint is not affected.
         assert exchange(simulator.url(0), "GET", "/metadata/scheduledevents?api-version=2020-07-01", {"Metadata": "true"})[0] == 200
 
 
 def test_no_other_source_of_the_role_reads_the_token() -> None:
-    """Neither the log nor the recorder can write down what it does not get."""
+    """Neither the log nor the recorder can store the token, since they never receive it."""
     reading = {path.name for path in PACKAGE.glob("*.py") if "token" in path.read_text().lower()}
     assert reading <= {"guard.py", "command_line.py", "simulator.py"}

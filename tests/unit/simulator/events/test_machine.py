@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from imds_simulator.event import EventError
+from imds_simulator.events.event import EventError
 from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
 
@@ -75,7 +75,7 @@ def test_a_hardware_failure_is_started_at_once(bench: Bench) -> None:
     assert bench.shown() == [("Reboot", "Started")]
 
 
-def test_a_cancelled_event_hits_nobody(bench: Bench) -> None:
+def test_a_cancelled_event_has_no_impact(bench: Bench) -> None:
     bench.create(cancel_after=480)
     bench.advance(2000)
     assert bench.log() == ["created", "cancelled"]
@@ -92,7 +92,7 @@ def test_other_tenants_of_the_node_have_to_agree(bench: Bench, tenants: list[flo
     assert bench.shown() == [("Freeze", "Started")]
 
 
-def test_who_has_to_approve(bench: Bench) -> None:
+def test_required_approvals(bench: Bench) -> None:
     needs_all = bench.create("Freeze", "web1", "WEB2", approvals="all")
     counts_none = bench.create("Freeze", approvals="none")
     bench.approve(needs_all.event_id, counts_none.event_id)
@@ -163,7 +163,7 @@ def test_the_eleventh_user_event_waits_or_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("options", "message"),
     [
         ({"colour": "red"}, "has no 'colour'"),
         ({"resources": "web1"}, "cannot be 'web1'"),
@@ -172,9 +172,9 @@ def test_the_eleventh_user_event_waits_or_is_refused() -> None:
         ({"not_before": "tomorrow"}, "not an ISO 8601 date"),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused_and_leaves_nothing(bench: Bench, wishes: dict[str, object], words: str) -> None:
-    with pytest.raises(EventError, match=words):
-        bench.simulator.machine.create(wishes)
+def test_invalid_event_options_are_refused_without_effect(bench: Bench, options: dict[str, object], message: str) -> None:
+    with pytest.raises(EventError, match=message):
+        bench.simulator.machine.create(options)
     assert bench.simulator.machine.events == {}
 
 
@@ -184,7 +184,7 @@ def test_an_id_is_used_once(bench: Bench) -> None:
         bench.create(event_id="a1")
 
 
-def test_what_an_event_cannot_do_is_said(bench: Bench) -> None:
+def test_impossible_transitions_are_errors(bench: Bench) -> None:
     event = bench.create()
     with pytest.raises(EventError, match="only a started one"):
         bench.simulator.machine.finish(event)

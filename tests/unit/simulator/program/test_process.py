@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulator as a process: how it begins, is driven, watches, and ends."""
+"""The simulator as a process: start, control, recordings, end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_help_and_the_list_of_scenarios() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--speed", "0"], "--speed"),
         (["--switch", "colour=red"], "there is no switch 'colour'"),
@@ -52,10 +52,10 @@ def test_help_and_the_list_of_scenarios() -> None:
         (["--scenario", "nothing"], "there is no scenario 'nothing'"),
     ],
 )
-def test_what_cannot_be_is_said(words: list[str], said: str) -> None:
+def test_invalid_command_lines_are_errors(words: list[str], message: str) -> None:
     run = _run(*words)
     assert run.returncode != 0
-    assert said in run.stderr
+    assert message in run.stderr
     assert "Traceback" not in run.stderr
 
 
@@ -72,7 +72,7 @@ def test_many_vms_at_ports_and_addresses_of_their_own() -> None:
         assert exchange(more["url"], "GET", GET, HEADER)[0] == 200
 
 
-def test_the_control_api_says_what_is_wrong() -> None:
+def test_the_control_api_explains_errors() -> None:
     with SimulatorProcess("--vm", "web1") as simulator:
         cases = [
             ("GET", "/nowhere", "", 404, "GET /"),
@@ -153,7 +153,7 @@ def test_it_ends_on_sigterm_on_shutdown_and_with_its_parent() -> None:
 
 
 def test_in_the_background_from_one_archive(tmp_path: Path) -> None:
-    """As the role does it: packed, started, found again, ended. Packing twice gives the same bytes."""
+    """As the role does: packed, started, found again, stopped. Packing twice gives the same bytes."""
     packer = COLLECTION / "roles" / "simulator" / "files" / "pack.py"
     archives = [tmp_path / name for name in ("imds_simulator.pyz", "again.pyz")]
     for archive in archives:

@@ -1,19 +1,19 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The control API: how tests, drills and people drive the simulator. JSON in, JSON out."""
+"""The control API: tests, drills and operators control the simulator. JSON in, JSON out."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
-from imds_simulator import scenarios
 from imds_simulator.clock import VirtualClock, iso
-from imds_simulator.endpoint import parse_query
-from imds_simulator.event import FIELDS, Event, EventError
-from imds_simulator.faults import KINDS, FaultError
-from imds_simulator.guard import Guard, Refused
+from imds_simulator.control.guard import Guard, Refused
+from imds_simulator.endpoint.faults import KINDS, FaultError
+from imds_simulator.endpoint.handler import parse_query
+from imds_simulator.events.event import FIELDS, Event, EventError
+from imds_simulator.scenarios import scenarios
 from imds_simulator.switches import SWITCHES, SwitchError
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class ControlError(Exception):
-    """A call that cannot be carried out; status and words for the caller."""
+    """A call that fails, with the status and the message for the caller."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -58,16 +58,17 @@ class Control:
         }
 
     def handle(self, request: Request, reply: Reply) -> None:
-        words = [word for word in request.path.split("/") if word]
+        """Answer a request to the control API."""
+        segments = [segment for segment in request.path.split("/") if segment]
         try:
             self._guard.check(request)
             body = self._body(request)
-            if (request.method, words) == ("POST", ["vms"]):
+            if (request.method, segments) == ("POST", ["vms"]):
                 self._add_vm(body, reply)
                 return
-            value = self._call(request.method, words, body)
+            value = self._call(request.method, segments, body)
             if isinstance(value, list) and request.query:
-                value = self._part(value, request.query)
+                value = self._filtered(value, request.query)
             reply(json_answer(200, value))
         except Refused as refusal:
             reply(json_answer(refusal.status, {"error": str(refusal)}, refusal.headers))
@@ -89,8 +90,8 @@ class Control:
         return value
 
     @staticmethod
-    def _part(entries: List[Any], query: str) -> List[Any]:
-        """``?since=N`` leaves out the first N entries, ``?vm=NAME`` and other names compare a key."""
+    def _filtered(entries: List[Any], query: str) -> List[Any]:
+        """Filter entries: ``?since=N`` skips the first N, ``?vm=NAME`` and other names compare a key."""
         for name, value in parse_query(query):
             if name == "since":
                 entries = entries[int(value) if value.isdigit() else 0 :]
@@ -98,16 +99,16 @@ class Control:
                 entries = [entry for entry in entries if str(entry.get(name)) == value]
         return entries
 
-    def _call(self, method: str, words: List[str], body: Dict[str, Any]) -> Any:
-        if len(words) == 3 and words[0] == "events" and method == "POST":
-            return self._act(words[1], words[2], body)
-        if len(words) == 2 and words[0] == "events" and method == "GET":
-            return self._event(words[1]).as_dict()
-        if len(words) == 2 and words[0] == "scenarios":
-            return self._scenario(method, words[1], body)
-        route = self._routes.get((method, "/".join(words)))
+    def _call(self, method: str, segments: List[str], body: Dict[str, Any]) -> Any:
+        if len(segments) == 3 and segments[0] == "events" and method == "POST":
+            return self._act(segments[1], segments[2], body)
+        if len(segments) == 2 and segments[0] == "events" and method == "GET":
+            return self._event(segments[1]).as_dict()
+        if len(segments) == 2 and segments[0] == "scenarios":
+            return self._scenario(method, segments[1], body)
+        route = self._routes.get((method, "/".join(segments)))
         if route is None:
-            raise ControlError(404, "there is no %s /%s; GET / lists what there is" % (method, "/".join(words)))
+            raise ControlError(404, "there is no %s /%s; GET / lists what there is" % (method, "/".join(segments)))
         return route(body)
 
     # --- routes --------------------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ class Control:
         return scenarios.play(self._simulator, scenario, body.get("vms"))
 
     def _add_vm(self, body: Dict[str, Any], reply: Reply) -> None:
-        """The one route that waits: a server has to be opened."""
+        """Add a VM. The one route that waits, for its server to open."""
         try:
             vm = Vm(**body)
         except (TypeError, ValueError) as problem:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command line: options in, one line of JSON when everything listens, then run until told to end."""
+"""Command line: parse options, print one line of JSON when all servers listen, then run until stopped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ import signal
 import sys
 from typing import Any, Dict, List, Optional
 
-from imds_simulator import VERSION, background, scenarios
+from imds_simulator import VERSION
 from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
-from imds_simulator.guard import Guard, make_token, read_token
+from imds_simulator.control.guard import Guard, make_token, read_token
+from imds_simulator.program import background
+from imds_simulator.scenarios import scenarios
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches, parse_assignment
 from imds_simulator.vm import Vm, parse_vm, split_address
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="imds_simulator",
         description="Plays Azure's Scheduled Events endpoint for many VMs. Prints one line of JSON with the addresses.",
@@ -55,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
+    """Run the command line. Return an exit status."""
     options = parser().parse_args(arguments)
     if options.list_scenarios:
         for entry in scenarios.listing():
@@ -69,8 +73,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
             parser().error("--background and --stop need --pid-file")
         if options.stop:
             return background.stop(options.pid_file)
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        return background.start([word for word in words if word != "--background"], options.pid_file, options.log_file)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        return background.start([argument for argument in given if argument != "--background"], options.pid_file, options.log_file)
     _raise_file_limit()
     try:
         asyncio.run(_run(options))
@@ -90,7 +94,7 @@ def _make_token(path: str) -> int:
 
 
 def _raise_file_limit() -> None:
-    """A thousand VMs and their clients need more open files than the usual soft limit."""
+    """Raise the soft limit of open files: a thousand VMs and their clients need more than usual."""
     try:
         import resource
 
@@ -120,7 +124,7 @@ async def _run(options: argparse.Namespace) -> None:
         if options.parent:
             simulator.loop.create_task(_watch_parent(simulator, options.parent))
         _write_pid(options.pid_file)
-        _say_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
+        _announce_ready(options.ready_file, json.dumps({"control": simulator.control_url, "vms": simulator.urls()}))
         await simulator.stopped.wait()
     finally:
         await simulator.close()
@@ -163,8 +167,8 @@ async def _watch_parent(simulator: Simulator, pid: int) -> None:
         await asyncio.sleep(0.5)
 
 
-def _say_ready(path: Optional[str], line: str) -> None:
-    """For who waits: on standard output, and in a file that appears whole or not at all."""
+def _announce_ready(path: Optional[str], line: str) -> None:
+    """Announce readiness on standard output, and in a file that appears complete or not at all."""
     if path:
         with open(path + ".new", "w", encoding="utf-8") as stream:
             stream.write(line + "\n")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The metadata service of one VM: the gates a request has to pass, in their order, and what answers it behind them."""
+"""The metadata service of one VM: the checks that a request has to pass, in order, and the handlers behind them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Deque, Dict, List, Optional, Tuple
 from urllib.parse import unquote_plus
 
-from imds_simulator import versions
-from imds_simulator.approval import MalformedApproval, parse_approval
-from imds_simulator.faults import AFTER_HANDLING, Fault, answer_instead, spoil
-from imds_simulator.instance import instance, node
+from imds_simulator.endpoint import versions
+from imds_simulator.endpoint.approval import MalformedApproval, parse_approval
+from imds_simulator.endpoint.faults import AFTER_HANDLING, Fault, answer_instead, spoil
+from imds_simulator.endpoint.instance import instance, node
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Answer, Reply, Request, json_answer
 
@@ -30,7 +30,7 @@ _BAD_VERSION = "Bad request. api-version is invalid or was not specified in the 
 
 
 class Endpoint:
-    """Handler of one VM's server."""
+    """The handler of one VM's server."""
 
     def __init__(self, simulator: "Simulator", vm: Vm) -> None:
         self._simulator = simulator
@@ -38,7 +38,7 @@ class Endpoint:
         self._recent: Deque[float] = deque()
 
     def handle(self, request: Request, reply: Reply) -> None:
-        """Pass the gates, then answer. Everything that leaves goes through the recorder."""
+        """Check the request, then answer it. Record every answer."""
 
         def record_and_reply(answer: Answer) -> None:
             self._simulator.recorder.request(self._vm.name, request, answer)
@@ -47,20 +47,20 @@ class Endpoint:
         self._simulator.asked += 1
         query = parse_query(request.query)
         path = self._known_path(request.path)
-        refusal = self._gates(request, path, query)
+        refusal = self._refusal(request, path, query)
         if refusal is not None:
-            record_and_reply(self._dressed(refusal))
+            record_and_reply(self._with_common_headers(refusal))
             return
         fault = self._simulator.faults.take(self._vm.name, request, self._simulator.clock.now())
         if fault is not None and fault.kind not in AFTER_HANDLING:
             self._answer_fault(fault, request, record_and_reply)
             return
-        finish = record_and_reply if fault is None else self._spoiler(fault, record_and_reply)
+        finish = record_and_reply if fault is None else self._faulty_reply(fault, record_and_reply)
         self._dispatch(request, str(path), query, finish)
 
-    # --- gates, in the order of the facts' part e3 ---------------------------------------------------------------------
+    # --- checks, in the order of the facts' part e3 --------------------------------------------------------------------
 
-    def _gates(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
+    def _refusal(self, request: Request, path: Optional[str], query: List[Tuple[str, str]]) -> Optional[Answer]:
         switches = self._simulator.switches
         if request.header("x-forwarded-for") is not None:
             return error(switches.forwarded_status, "Bad request. X-Forwarded-For must not be present")
@@ -96,7 +96,7 @@ class Endpoint:
         return versions.EVENT_VERSIONS
 
     def _over_limit(self) -> bool:
-        """Counted in real seconds: clients wait real time, whatever the simulated clock does."""
+        """Return whether the rate limit is exceeded, in real seconds: clients wait real time, whatever the simulated clock does."""
         limit = self._simulator.switches.rate_limit
         if not limit:
             return False
@@ -117,23 +117,23 @@ class Endpoint:
         status = self._simulator.switches.empty_body_status
         reply(answer_instead(fault, status, common_headers()))
 
-    def _spoiler(self, fault: Fault, reply: Reply) -> Reply:
+    def _faulty_reply(self, fault: Fault, reply: Reply) -> Reply:
         def later(answer: Answer) -> None:
             self._simulator.loop.call_later(fault.delay, reply, answer)
 
         return later if fault.kind == "slow" else lambda answer: reply(spoil(fault, answer))
 
-    # --- behind the gates ----------------------------------------------------------------------------------------------
+    # --- handlers ------------------------------------------------------------------------------------------------------
 
     def _dispatch(self, request: Request, path: str, query: List[Tuple[str, str]], reply: Reply) -> None:
         parameters = {name.lower(): value for name, value in query}
         if path == VERSIONS_PATH:
             known = sorted(set(versions.INSTANCE_VERSIONS))
-            reply(self._dressed(json_answer(200, {"apiVersions": known})))
+            reply(self._with_common_headers(json_answer(200, {"apiVersions": known})))
         elif path == INSTANCE_PATH:
-            reply(self._dressed(self._instance(request.path[len(INSTANCE_PATH) :], parameters)))
+            reply(self._with_common_headers(self._instance(request.path[len(INSTANCE_PATH) :], parameters)))
         elif request.method == "POST":
-            reply(self._dressed(self._approve(request, parameters["api-version"])))
+            reply(self._with_common_headers(self._approve(request, parameters["api-version"])))
         else:
             self._get_document(request, parameters["api-version"], reply)
 
@@ -149,7 +149,7 @@ class Endpoint:
         return json_answer(200, value)
 
     def _get_document(self, request: Request, version: str, reply: Reply) -> None:
-        blocked = self._simulator.ask(self._vm)
+        blocked = self._simulator.count_get(self._vm)
 
         def answer() -> None:
             reply(self._document(request, version))
@@ -200,13 +200,13 @@ class Endpoint:
         return Answer(200, body, {"Content-Type": "application/json; charset=utf-8"})
 
     @staticmethod
-    def _dressed(answer: Answer) -> Answer:
+    def _with_common_headers(answer: Answer) -> Answer:
         answer.headers = dict(answer.headers, **common_headers())
         return answer
 
 
 def common_headers() -> Dict[str, str]:
-    """Headers that real answers have shown."""
+    """Return the headers of real answers."""
     return {
         "Server": "IMDS/150.870.65.1854",
         "x-ms-request-id": str(uuid.uuid4()),
@@ -215,9 +215,11 @@ def common_headers() -> Dict[str, str]:
 
 
 def error(status: int, text: str) -> Answer:
+    """Return an answer with the error in the service's form."""
     return json_answer(status, {"error": text})
 
 
 def parse_query(query: str) -> List[Tuple[str, str]]:
+    """Split a query into names and values, decoded."""
     pairs = [part.partition("=") for part in query.split("&") if part]
     return [(unquote_plus(name), unquote_plus(value)) for name, _separator, value in pairs]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a POST may say: ``{"StartRequests": [{"EventId": "..."}]}``, in any Content-Type, with anything else ignored."""
+"""Parse the body of a POST: ``{"StartRequests": [{"EventId": "..."}]}``, in any Content-Type; other keys are ignored."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import List
 
 
 class MalformedApproval(ValueError):
-    """A body that names no events."""
+    """The body names no events."""
 
 
 def parse_approval(body: bytes) -> List[str]:
-    """EventIds in the order they were named. DocumentIncarnation of the preview, text or number, is ignored."""
+    """Return EventIds in order. Ignore the preview's DocumentIncarnation, text or number. Raise MalformedApproval."""
     try:
         value = json.loads(body.decode("utf-8-sig"))
     except ValueError:

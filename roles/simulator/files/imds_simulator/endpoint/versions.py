@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The api-versions: what each one shows, and which ones instance metadata knows."""
+"""The api-versions: what each one shows, and which ones instance metadata supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT_VERSIONS: Tuple[str, ...] = (
     "2020-07-01",
 )
 
-# Event types and fields, with the first api-version that has them. A type that is not listed is newer than all.
+# Event types and fields, with the first api-version that has them. A type that is not listed is newer than all versions.
 _TYPE_SINCE: Dict[str, str] = {
     "Reboot": PREVIEW,
     "Redeploy": PREVIEW,
@@ -73,14 +73,15 @@ INSTANCE_VERSIONS: Tuple[str, ...] = (
 
 
 def shows_type(version: str, event_type: str) -> bool:
-    """Older versions hide newer event types."""
+    """Return whether a version shows the event type; older versions hide newer types."""
     return version >= _TYPE_SINCE.get(event_type, EVENT_VERSIONS[-1])
 
 
 def has_field(version: str, field: str) -> bool:
+    """Return whether a version has the field."""
     return version >= _FIELD_SINCE.get(field, PREVIEW)
 
 
 def resource_names(version: str, names: List[str]) -> List[str]:
-    """The preview put an underscore before the names of IaaS machines."""
+    """Return the names as the version shows them: the preview prefixes VM names with an underscore."""
     return ["_" + name for name in names] if version == PREVIEW else list(names)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running without a service manager: start in the background, find it again by its pid file, end it."""
+"""Run without a service manager: start in the background, find the process by its pid file, stop it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import List, Optional
 _PATIENCE = 15.0
 
 
-def start(words: List[str], pid_file: str, log_file: str) -> int:
-    """Start a process of its own and come back when it listens. One that runs already is left alone."""
+def start(arguments: List[str], pid_file: str, log_file: str) -> int:
+    """Start a process and return its exit status once it listens. Leave a running one alone."""
     pid = running(pid_file)
     if pid is not None:
         print("already running with process id %d" % pid)
         return 0
     with open(log_file, "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, os.path.abspath(sys.argv[0])] + words,
+            [sys.executable, os.path.abspath(sys.argv[0])] + arguments,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -32,20 +32,21 @@ def start(words: List[str], pid_file: str, log_file: str) -> int:
     line = process.stdout.readline() if process.stdout is not None else b""
     if not line:
         status = process.wait()
-        sys.stderr.write("imds_simulator: it ended with status %d: %s\n" % (status, _last_words(log_file)))
+        sys.stderr.write("imds_simulator: it ended with status %d: %s\n" % (status, _log_end(log_file)))
         return 1
     print(line.decode("utf-8").strip())
     return 0
 
 
-def _last_words(log_file: str) -> str:
+def _log_end(log_file: str) -> str:
+    """Return the end of the log, for an error message."""
     with open(log_file, "rb") as log:
         text = log.read()[-2000:].decode("utf-8", "replace").strip()
     return text or "it said nothing in %s" % log_file
 
 
 def stop(pid_file: str) -> int:
-    """End it and wait until it is gone."""
+    """Stop the process and wait until it has ended. Return an exit status."""
     pid = running(pid_file)
     if pid is None:
         print("not running")
@@ -62,7 +63,7 @@ def stop(pid_file: str) -> int:
 
 
 def running(pid_file: str) -> Optional[int]:
-    """Process id of the simulator that wrote this file; None when it is gone, also if its number is someone else's now."""
+    """Return the process id of the simulator that wrote this file; None if it has ended, even if another process has its id now."""
     try:
         with open(pid_file, encoding="utf-8") as stream:
             pid = int(stream.read().strip() or "0")
@@ -70,8 +71,8 @@ def running(pid_file: str) -> Optional[int]:
     except (OSError, ValueError):
         return None
     try:
-        with open("/proc/%d/cmdline" % pid, "rb") as stream_of_words:
-            words = stream_of_words.read().split(b"\0")
+        with open("/proc/%d/cmdline" % pid, "rb") as command_line:
+            arguments = command_line.read().split(b"\0")
     except OSError:
         return pid
-    return pid if any(b"imds_simulator" in word for word in words) else None
+    return pid if any(b"imds_simulator" in argument for argument in arguments) else None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults that are put between the request and its answer, as real endpoints, proxies and networks have shown them."""
+"""Faults injected between request and answer, as seen with real endpoints, proxies and networks."""
 
 from __future__ import annotations
 
@@ -29,45 +29,46 @@ KINDS: Dict[str, str] = {
     "redirect": "302 to another address",
     "silent": "no answer at all, the connection stays open",
 }
-STATUSES = (404, 410, 429, 500, 503, 504)
 _TEXTS = {404: "Not found", 410: "Gone", 429: "Too many requests", 500: "Internal server error"}
 _HTML = b"<html><head><title>504 Gateway Time-out</title></head><body><h1>504 Gateway Time-out</h1></body></html>"
 _KEYS = ("kind", "vm", "count", "seconds", "status", "method", "path")
-# Kinds that first let the request be carried out.
+# Kinds whose request is handled first.
 AFTER_HANDLING = ("slow", "lost_answer", "cut_json", "garbage", "long_length", "short_length")
 
 
 class FaultError(ValueError):
-    """A fault that cannot be injected as asked."""
+    """The options do not make a fault; the message says why."""
 
 
 class Fault:
-    """One fault: for whom, how often (`count`) and how long (`seconds` of the simulation; for `slow` the delay)."""
+    """One fault: for which VM, how often (`count`) and how long (`seconds` of the simulation; for `slow` the delay)."""
 
-    def __init__(self, number: int, wishes: Dict[str, Any], now: float) -> None:
-        unknown = sorted(set(wishes) - set(_KEYS))
+    def __init__(self, number: int, options: Dict[str, Any], now: float) -> None:
+        unknown = sorted(set(options) - set(_KEYS))
         if unknown:
             raise FaultError("a fault has no '%s'; known are %s" % (unknown[0], ", ".join(_KEYS)))
-        kind = str(wishes.get("kind", ""))
-        self.status = int(wishes.get("status") or 500)
+        kind = str(options.get("kind", ""))
+        self.status = int(options.get("status") or 500)
         if kind.isdigit():
             kind, self.status = "status", int(kind)
         if kind not in KINDS or not 200 <= self.status <= 599:
             raise FaultError("there is no fault '%s'; known are %s" % (kind, ", ".join(sorted(KINDS))))
         self.number = number
         self.kind = kind
-        self.vm: Optional[str] = wishes.get("vm")
-        self.method: Optional[str] = wishes.get("method")
-        self.path: str = str(wishes.get("path") or "scheduledevents")
-        self.left: Optional[int] = wishes.get("count")
-        seconds = wishes.get("seconds")
+        self.vm: Optional[str] = options.get("vm")
+        self.method: Optional[str] = options.get("method")
+        self.path: str = str(options.get("path") or "scheduledevents")
+        self.left: Optional[int] = options.get("count")
+        seconds = options.get("seconds")
         self.delay = float(seconds or 0)
         self.until: Optional[float] = None if seconds is None or kind == "slow" else now + float(seconds)
 
     def over(self, now: float) -> bool:
+        """Return whether the fault is used up or expired."""
         return (self.left is not None and self.left <= 0) or (self.until is not None and now >= self.until)
 
     def hits(self, vm_name: str, request: Request) -> bool:
+        """Return whether the fault applies to a request of this VM."""
         return (
             (self.vm is None or self.vm.lower() == vm_name.lower())
             and (self.method is None or self.method == request.method)
@@ -75,6 +76,7 @@ class Fault:
         )
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return the fault for the control API."""
         shown: Dict[str, Any] = {"id": self.number, "kind": self.kind, "vm": self.vm, "left": self.left}
         if self.kind == "status":
             shown["status"] = self.status
@@ -82,25 +84,27 @@ class Fault:
 
 
 class Faults:
-    """The faults that are waiting or at work."""
+    """The faults that are pending or active."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._faults: List[Fault] = []
 
-    def add(self, wishes: Dict[str, Any], now: float) -> Fault:
+    def add(self, options: Dict[str, Any], now: float) -> Fault:
+        """Add a fault. Raise FaultError."""
         try:
-            fault = Fault(next(self._numbers), wishes, now)
+            fault = Fault(next(self._numbers), options, now)
         except (TypeError, ValueError) as problem:
             raise FaultError(str(problem)) from None
         self._faults.append(fault)
         return fault
 
     def clear(self) -> None:
+        """Remove all faults."""
         self._faults = []
 
     def take(self, vm_name: str, request: Request, now: float) -> Optional[Fault]:
-        """The oldest fault for this request; counts it."""
+        """Return the oldest fault that applies to this request, and count it."""
         if not self._faults:
             return None
         self._faults = [fault for fault in self._faults if not fault.over(now)]
@@ -112,11 +116,12 @@ class Faults:
         return None
 
     def as_list(self, now: float) -> List[Dict[str, Any]]:
+        """Return the faults that are not over, for the control API."""
         return [fault.as_dict() for fault in self._faults if not fault.over(now)]
 
 
 def answer_instead(fault: Fault, empty_status: int, headers: Dict[str, str]) -> Answer:
-    """Answer of a fault that keeps the request from the handler. `silent` has none and is not asked here."""
+    """Return the answer of a fault that bypasses the handler. `silent` sends none and is handled elsewhere."""
     if fault.kind == "status":
         return json_answer(fault.status, {"error": _TEXTS.get(fault.status, "Service unavailable")}, headers)
     if fault.kind in ("html", "html_ok"):
@@ -134,7 +139,7 @@ def answer_instead(fault: Fault, empty_status: int, headers: Dict[str, str]) -> 
 
 
 def spoil(fault: Fault, answer: Answer) -> Answer:
-    """The handler's answer, made wrong."""
+    """Return the handler's answer with the fault's error in it."""
     if fault.kind == "lost_answer":
         return Answer(reset=True)
     if fault.kind == "cut_json":
