@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions
 
@@ -29,9 +31,8 @@ def kinds_of(stage: str) -> list[type[actions.Action]]:
 
 
 READERS: dict[str, list[type[actions.Action]]] = {
-    **{f"respond/tasks/act_{name}.yml": kinds_of(name) for name, _acts in stages.STAGES},
+    **{f"respond/tasks/act_{name}.yml": kinds_of(name) for name, acts in stages.STAGES if not set(acts) <= set(vm_actions.ALWAYS)},
     "respond/tasks/act_say.yml": PLANNED,
-    "respond/tasks/notes.yml": kinds_of("note"),
     "gate/tasks/turn_once.yml": [actions.ReleaseLease],
     "gate/tasks/main.yml": [actions.MarkProgress],
 }
@@ -73,7 +74,16 @@ def test_variables_of_the_role_read_keys_that_some_action_has() -> None:
 def test_every_file_that_reads_an_action_is_tested() -> None:
     files = {str(path.relative_to(ROLES)) for path in ROLES.glob("*/*/**/*.yml") if READ.search(path.read_text())}
     assert files - {"respond/vars/main.yml"} <= READERS.keys()
-    assert len(files) > 8
+    assert len(files) > 5
+
+
+def test_what_maintenance_act_is_asked_for_is_what_the_serialiser_gives() -> None:
+    of_records = {key for kind in PLANNED if kind.act in maintenance_act.RECORD_STATES for key in actions.keys(kind)}
+    assert set(maintenance_act.RECORD_OPTIONS) <= of_records
+    assert {"event_ids", "approve_for", "claim"} <= actions.keys(actions.Approve).keys()
+    assert set(vm_actions.DRAIN_KEYS) <= {key for key, always in actions.keys(actions.Drain).items() if always}
+    assert set(vm_actions.UNDO_KEYS) <= {key for key, always in actions.keys(actions.Undo).items() if always}
+    assert {kind.act for kind in PLANNED} - {"mirror", "tell"} == set(maintenance_act.ACTS) == set(vm_actions.ORDER)
 
 
 @pytest.mark.parametrize(
