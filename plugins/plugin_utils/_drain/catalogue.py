@@ -17,17 +17,16 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
 
 Options = Mapping[str, Mapping[str, Any]]
-# Those of the collection, in the order in which messages name them.
-BUILT_IN = {
-    "linux": ("service", "probe_file", "haproxy", "command", "tasks", "none"),
-    "windows": ("service", "probe_file", "haproxy", "command", "tasks", "none", "iis", "wsfc"),
-}
+# Methods of the collection that are tasks on every system.
+TASKS = ("haproxy", "tasks")
+# All methods of the collection on Windows: there the engine runs none only, and a method needs tasks of its own in a folder windows.
+ON_WINDOWS = ("service", "probe_file", "command", "none", *TASKS, "iis", "wsfc")
 FILES = ("check.yml", "undo.yml")
 
 
 def built_in(system: str) -> tuple[str, ...]:
-    """Return the methods of the collection on linux or windows."""
-    return BUILT_IN.get(system, BUILT_IN["linux"])
+    """Return the methods of the collection on linux or windows, in the order in which messages name them."""
+    return ON_WINDOWS if system == "windows" else (*METHODS, *TASKS)
 
 
 def runs_on_vm(kind: str, system: str) -> bool:

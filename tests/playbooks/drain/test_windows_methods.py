@@ -123,7 +123,7 @@ def test_command_tasks_and_none(windows_fleet: WindowsFleet, tmp_path: Path) -> 
 
 
 WRONG = {
-    "unknown": ({"method": "pacemaker"}, "method must be service, probe_file, haproxy, command, tasks, none, iis, wsfc"),
+    "unknown": ({"method": "pacemaker"}, "method must be service, probe_file, command, none, haproxy, tasks, iis, wsfc"),
     "quoted": ({"method": "probe_file", "path": 'C:\\a" & del "C:\\b'}, "holds a double quote"),
     "no-sites": ({"method": "iis", "sites": []}, "sites is wrong: []"),
     "no-mapping": ({"method": "wsfc", "replicas": ["sql2"]}, "replicas is wrong: ['sql2']"),

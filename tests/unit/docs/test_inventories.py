@@ -16,6 +16,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible.vars.manager import VariableManager
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import known_methods
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yml"))
 GUIDE = (ROOT / "docs" / "docsite" / "rst" / "windows_guide.rst").read_text()
@@ -76,9 +78,10 @@ def test_hosts_are_what_they_are(path: pathlib.Path) -> None:
 def test_drain_methods_and_settings_exist(path: pathlib.Path) -> None:
     specifications = [yaml.safe_load(file.read_text())["argument_specs"] for file in ROOT.glob("roles/*/meta/argument_specs.yml")]
     known = {option for specification in specifications for entry in specification.values() for option in entry.get("options", {})}
+    methods = known_methods([str(ROOT / "roles" / "drain" / "tasks" / "methods")])
     for name, variables in hosts_of(path).items():
         assert {key for key in variables if key.startswith(("respond_", "drain_"))} <= known, name
         for method in variables["drain_methods"]:
-            options = yaml.safe_load((ROOT / "roles" / "drain" / "tasks" / "methods" / method["method"] / "options.yml").read_text()) or {}
+            options = methods[method["method"]] or {}
             assert set(method) - {"method", "outside"} <= set(options), method
             assert {option for option, about in options.items() if about.get("required")} <= set(method), method

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain, Identity, Outcome
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order, undo_order
@@ -75,7 +76,8 @@ class _Acting:
         except (OrderError, OSError) as error:
             result.update(failed=True, msg=str(error), error_kind="bad_option" if isinstance(error, OrderError) else "records")
         if result["failed"]:
-            self._access.warn("{}: {} for event {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"]))
+            words = "{}: {} for event {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
+            self._access.warn(printable(words, LONGEST_LINE))
         return result
 
     def observe(self) -> Result:

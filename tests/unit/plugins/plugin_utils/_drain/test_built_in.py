@@ -1,0 +1,39 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The methods of the collection: each is run by the engine or has its tasks, and those that act on their own VM alone are known."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, is_method, runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import is_local
+
+ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
+EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "tasks"}
+
+
+@pytest.mark.parametrize(("system", "least"), [("linux", EVERYWHERE), ("windows", EVERYWHERE | {"iis", "wsfc"})])
+def test_each_is_run_by_the_engine_or_has_tasks(system: str, least: set[str]) -> None:
+    assert set(built_in(system)) >= least
+    for kind in built_in(system):
+        assert runs_on_vm(kind, system) != is_method(str(ROLE / "tasks" / "methods" / kind), system), kind
+
+
+@pytest.mark.parametrize("system", ["linux", "windows"])
+def test_only_haproxy_and_tasks_may_act_elsewhere(system: str) -> None:
+    assert {kind for kind in built_in(system) if not is_local(kind, system)} == {"haproxy", "tasks"}
+    assert not is_local("of_ours", system)
+
+
+def test_methods_of_windows_are_an_operators_own_elsewhere() -> None:
+    assert not is_local("iis", "linux") and not is_local("wsfc", "linux")
+
+
+def test_the_role_looks_for_their_tasks_in_its_own_folder() -> None:
+    (line,) = re.findall(r"^__drain_builtin: (.*)$", (ROLE / "vars" / "main" / "methods.yml").read_text(), re.MULTILINE)
+    assert set(re.findall(r"'([a-z_]+)'", line)) - {"windows"} == set(built_in("windows"))
