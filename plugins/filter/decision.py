@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, load, say
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, load, plan_writes
 
 
 def decision(observations: Any, said: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def decision(observations: Any, said: Any, settings: Any = None, now: Any = None
         if observations is None:
             load(said, timestamps.parse(now) or 0.0)
             return {"event_id": None, "words": None, "writes": []}
-        return say(observations, said, settings=settings, now=now)
+        return plan_writes(observations, said, settings=settings, now=now)
     except (ObservationError, OverrideRequestError, SettingsError) as error:
         # Not from it: core would print the words of the cause as well, as they are.
         raise AnsibleFilterError(f"maintenance.azure.decision: {printable(error, LONGEST_LINE)}") from None

@@ -10,14 +10,14 @@ name: awx_state
 author:
   - The maintenance.azure authors (@maintenance-azure)
 version_added: 1.3.0
-short_description: What AWX has of the objects of role awx
+short_description: Read from AWX the objects of role awx
 description:
   - Looks for objects as P(maintenance.azure.awx_objects#filter) returns them, by lookup C(awx.awx.controller_api), and changes nothing.
-  - Never fails because of AWX. What is missing or refused is said in RV(_raw[].refused), so that a play can say it in one message.
-  - What can be a secret is hidden in what it returns, since version 1.4.0 of the collection. It is compared here, so the objects have to come with
-    their secrets.
+  - Never fails because of AWX. RV(_raw[].refused) has what is missing or refused, so that a play can report it in one message.
+  - Since version 1.4.0 of the collection, the result hides values that can be secrets. They are compared here, so pass the objects with their
+    secrets.
 notes:
-  - How to reach AWX and who asks is taken from the environment, in C(CONTROLLER_HOST), C(CONTROLLER_OAUTH_TOKEN) or C(CONTROLLER_USERNAME) and
+  - The address of AWX and the user come from the environment, in C(CONTROLLER_HOST), C(CONTROLLER_OAUTH_TOKEN) or C(CONTROLLER_USERNAME) and
     C(CONTROLLER_PASSWORD), and C(CONTROLLER_VERIFY_SSL), or from a file of tower-cli. The modules of C(awx.awx) do the same, and so does a
     credential of AWX of the type Red Hat Ansible Automation Platform.
 requirements:
@@ -27,7 +27,7 @@ options:
     description: The objects.
     required: true
   with_users:
-    description: Whether to look for what uses them, too. It is needed to remove them.
+    description: Whether to also read what uses the objects. Removing objects needs it.
     type: bool
     default: false
 seealso:
@@ -38,7 +38,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Say what AWX lacks
+- name: Print what AWX lacks
   ansible.builtin.debug:
     msg: "{{ (objects | maintenance.azure.awx_changes(state.found)).lines }}"
   vars:
@@ -85,7 +85,7 @@ CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_c
 
 
 def installed() -> str | None:
-    """The version of awx.awx, None if it is not installed."""
+    """Return the version of awx.awx, or None if it is not installed."""
     try:
         package = importlib.import_module(f"ansible_collections.{COLLECTION}")
     except ImportError:
@@ -103,7 +103,7 @@ class LookupModule(LookupBase):
     """Ansible's entry point."""
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
-        """What was found, or why not."""
+        """Return what AWX has of the objects, or why it could not be read."""
         self.set_options(var_options=variables, direct=kwargs)
         version = installed()
         configured = any(path.expanduser().is_file() for path in CONFIGURED)
@@ -120,7 +120,7 @@ class LookupModule(LookupBase):
         return [{"refused": refused, "found": found, "version": version or ""}]
 
     def _ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """One request, or as many as there are pages. An answer that is no list comes as a list of one."""
+        """Send one request, or one for each page. Return an answer that is not a list as a list of one."""
         reader = lookup_loader.get(READER, loader=self._loader, templar=self._templar)
         if reader is None:
             raise AnsibleError(f"lookup {READER} is missing in the installed collection {COLLECTION}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lookup scheduled_events: what is coming to the machine that runs Ansible, if that is an Azure VM."""
+"""Lookup scheduled_events: events of the machine that runs Ansible, if that is an Azure VM."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ version_added: 1.3.0
 short_description: The scheduled events of the VM that runs Ansible
 description:
   - Asks the metadata service of the controller itself, and returns its scheduled events.
-  - An upgrade whose controller is rebooted in the middle is an upgrade that nobody watches. Ask before it begins.
-  - A controller that is no Azure VM, or in a container that cannot reach the address, makes the lookup fail. That is never an empty list.
+  - A reboot of the controller in the middle of an upgrade leaves the upgrade unattended. Check before it begins.
+  - The lookup fails if the controller is not an Azure VM, or runs in a container that cannot reach the address. It then never returns an empty list.
 notes:
   - The first request enables Scheduled Events for the VM of the controller, see M(maintenance.azure.scheduled_events_info).
   - Runs on the controller, whatever host the task is for.
@@ -22,11 +22,11 @@ requirements:
   - Python package requests on the controller
 options:
   _terms:
-    description: None are taken.
+    description: The lookup takes no terms.
   affecting:
     description:
       - V(this_vm) takes only events that name the VM of the controller.
-      - V(any) takes every event that it is told of.
+      - V(any) takes every event in the document.
     type: str
     default: this_vm
     choices:
@@ -40,12 +40,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Go on only where nothing is coming to this controller
+- name: Continue only if this controller has no scheduled events
   ansible.builtin.assert:
     that: query('maintenance.azure.scheduled_events') | length == 0
-    fail_msg: This controller has maintenance of its own coming.
+    fail_msg: This controller has scheduled maintenance of its own.
 
-- name: The same, told by a simulator
+- name: Read the events of a simulator
   ansible.builtin.debug:
     msg: "{{ query('maintenance.azure.scheduled_events', endpoint='http://127.0.0.1:8080', event_types=['Reboot', 'Redeploy']) }}"
 """
@@ -75,14 +75,14 @@ class LookupModule(LookupBase):
     """Ansible's entry point."""
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
-        """The events."""
+        """Return the events. Raise AnsibleLookupError."""
         self.set_options(var_options=variables, direct=kwargs)
         if terms:
             raise AnsibleLookupError(f"{NAME}: takes options only, such as affecting='any', and no terms; given was {terms!r}")
         if MISSING is not None:
             raise AnsibleLookupError(f"{NAME}: needs the Python package requests on the controller (pip install requests): {MISSING}") from MISSING
-        way = HostAccess(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
+        access = HostAccess(False, Display().warning, connect=RequestsTransport, places=LocalPlaces)
         try:
-            return list(info(self.get_options(), way)["events"])
+            return list(info(self.get_options(), access)["events"])
         except Failed as failed:
             raise AnsibleLookupError(f"{NAME}: {failed}") from failed

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""HAProxy's runtime socket: what it says of a server, and the three states that a person can set."""
+"""HAProxy's runtime socket: the state of a server, and the three states that an administrator can set."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import time
 import typing as t
 
 STATES = ("ready", "drain", "maint")
-# Bits of srv_admin_state that somebody set by hand or in the configuration. What is inherited from a tracked server, or
-# comes from a name that does not resolve, is not ours to change.
+# Bits of srv_admin_state that were set by hand or in the configuration. A state that is inherited from a tracked server, or
+# that comes from a name that does not resolve, is not ours to change.
 FORCED_MAINT, FORCED_DRAIN = 0x01, 0x08
 CHECK_ENABLED = 0x04
 # srv_op_state: 0 stopped, 1 starting (slowstart), 2 running, 3 stopping (its check asks for no new sessions).
 OPERATIONAL = (1, 2)
-# Server and backend names as HAProxy allows them. Anything else could be a second command.
+# Server and backend names as HAProxy allows them. Any other text could contain a second command.
 NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 LARGEST_ANSWER = 64 * 1024 * 1024
-# With "fall 1" the health counter says nothing about the time after maintenance. A check that was due then is over by now.
+# With "fall 1" the health counter says nothing about the time after maintenance. A check that was due then has ended by now.
 SETTLED_SECONDS = 5
 
 
 class RuntimeSocketError(Exception):
-    """The socket cannot be used, or HAProxy refuses; the message says which socket and what it said."""
+    """The socket cannot be used, or HAProxy refuses a command; the message names the socket and the reason."""
 
 
 class Server(t.NamedTuple):
-    """One server of one backend, as HAProxy has it now."""
+    """One server of one backend, as HAProxy reports it."""
 
     backend: str
     server: str
@@ -45,19 +45,19 @@ class Server(t.NamedTuple):
     queued: int
 
     def shown(self) -> dict[str, t.Any]:
-        """As the module returns it."""
+        """Return the server as the module does."""
         return dict(self._asdict())
 
 
 class Runtime:
-    """One runtime socket. Each command has a connection of its own, which HAProxy closes after the answer."""
+    """One runtime socket. Each command has its own connection, which HAProxy closes after the answer."""
 
     def __init__(self, address: str, timeout: float) -> None:
         self.address = address
         self.timeout = timeout
 
     def ask(self, command: str) -> str:
-        """The answer to one command, whole or not at all."""
+        """Send one command and return its complete answer. Raise RuntimeSocketError."""
         until = time.monotonic() + self.timeout
         try:
             with self._connect() as connection:
@@ -101,7 +101,7 @@ class Runtime:
                 raise OSError(f"an answer of more than {LARGEST_ANSWER} bytes")
 
     def servers(self, server: str, backends: t.Sequence[str] = ()) -> dict[str, Server]:
-        """The server in each backend that has it, or in those that are named; one that is missing there is an error."""
+        """Return the server by backend: every backend that has it, or the given ones. Raise RuntimeSocketError if one of those lacks it."""
         for name in [server, *backends]:
             if not NAME.fullmatch(name):
                 raise RuntimeSocketError(f"{name!r} is no name of a server or a backend that HAProxy could have.")
@@ -122,23 +122,23 @@ class Runtime:
         return found
 
     def set_state(self, backend: str, server: str, state: str) -> None:
-        """One of STATES. HAProxy says nothing when it has done so."""
+        """Set one of STATES. HAProxy answers nothing on success."""
         answer = self.ask(f"set server {backend}/{server} state {state}").strip()
         if answer:
             raise RuntimeSocketError(f"HAProxy at {self.address} refuses to set {backend}/{server} to {state}: {answer[:200]}")
 
 
 def _state_lines(answer: str) -> list[str]:
-    """Without the version of the format, which comes first."""
+    """Return the lines after the first one, which is the version of the format."""
     lines = answer.splitlines()
     return lines[1:] if lines and lines[0].strip().isdecimal() else lines
 
 
 def _rows(lines: t.Sequence[str], separator: str, backend: str, server: str) -> dict[tuple[str, str], dict[str, str]]:
-    """A table whose first line begins with # and names its columns; other versions of HAProxy have more of them."""
+    """Parse a table whose first line begins with # and names its columns; newer versions of HAProxy have more of them."""
     if not lines or not lines[0].startswith("# "):
-        said = lines[0][:200] if lines else "nothing"
-        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {said}")
+        first_line = lines[0][:200] if lines else "nothing"
+        raise RuntimeSocketError(f"HAProxy's answer has no table; it says: {first_line}")
     reader = csv.DictReader([lines[0][2:]] + [line for line in lines[1:] if line.strip()], delimiter=separator)
     if not {backend, server} <= set(reader.fieldnames or ()):
         raise RuntimeSocketError(f"HAProxy's answer has no columns {backend} and {server}; it has: {lines[0][:200]}")
@@ -168,7 +168,7 @@ def _server(backend: str, name: str, state: t.Mapping[str, t.Any], stat: t.Mappi
 
 
 def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
-    """Whether a check has succeeded since maintenance ended: HAProxy itself calls the server up at once, with its counter at rise."""
+    """Return whether a check has succeeded since maintenance ended: HAProxy itself reports the server up at once, with its counter at rise."""
     rise, fall, health = (_number(stat, key) for key in ("check_rise", "check_fall", "check_health"))
     if fall > 1:
         return health > rise
@@ -176,9 +176,9 @@ def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
 
 
 def next_state(server: Server, wanted: str, check_first: bool) -> str | None:
-    """What to set now, nothing when it is there or has to wait for a check.
+    """Return the state to set now; None if it is reached or a check has to pass first.
 
-    A server that comes back from maintenance would get sessions before HAProxy has checked it. In drain it is checked,
+    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked,
     and gets none.
     """
     if server.state == wanted:

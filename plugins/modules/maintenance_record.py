@@ -69,6 +69,9 @@ options:
       - A new C(phase) is added to the history with the time, and goes to the system log.
         Phases are C(noticed), C(draining), C(drained), C(approved), C(started), C(gone), C(recovering), C(recovered),
         C(failed) and C(held).
+      - Since version 2.0.0 of the collection, V(noticed) is refused while the record is C(draining), C(drained), C(approved) or C(started)
+        and has no C(outcome), and V(drained) is refused in the phases C(recovering) and C(recovered). To mend such a record by hand,
+        write the phase V(held) first.
       - A C(decision) is what a person said about the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or
         V(retire_vm)), C(who), C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of others that still hold.
         C(why) is needed for V(approve) and V(retire_vm), and C(until) for all but V(release).

@@ -11,6 +11,7 @@ from ansible.plugins.loader import module_loader
 
 
 def module_installed(name: t.Any) -> bool:
+    """Return whether the controller has a module of this full name. Raise AnsibleFilterError for any other value."""
     if not isinstance(name, str) or name.count(".") < 2:
         raise AnsibleFilterError(f"maintenance.azure.module_installed takes a module's full name, such as ansible.windows.win_stat, not {name!r}")
     # Without a suffix the loader finds modules in Python and in PowerShell alike.
@@ -18,7 +19,8 @@ def module_installed(name: t.Any) -> bool:
 
 
 class TestModule:
-    """Says whether the controller has a module, before tasks that need it are read: to core, a missing one ends the whole run."""
+    """Test whether the controller has a module, before tasks that use it are loaded: a missing module would end the whole run."""
 
     def tests(self) -> dict[str, t.Callable[..., bool]]:
+        """Return the tests by name."""
         return {"module_installed": module_installed}

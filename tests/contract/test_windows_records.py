@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files, LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore

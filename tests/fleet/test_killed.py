@@ -25,10 +25,10 @@ from .lab.storm import all_over
 
 # In the order in which a maintenance comes to them: each run does what the one before was killed in.
 CHOSEN = (
-    "Service | Ask systemd to stop them",
-    "Approve the events",
-    "Approve the events > Turn | ",
-    "Service | Ask systemd to start them",
+    "On VM | Begin, check and record",
+    "On VM | Begin, check and record > Act | On the VM",
+    "Act | On the VM > Turn | ",
+    "Undo on VM | Undo and record",
 )
 EVENTS = (
     {"event_type": "Freeze", "resources": ["web1", "web2"], "duration_in_seconds": 5, "started_seconds": 12},

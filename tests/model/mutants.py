@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_operations
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import lease_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
@@ -63,17 +64,17 @@ class OneFile(LeaseStore):
 
     def read_all(self) -> Any:
         """Every claim in the file."""
-        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_claim
+        from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_lease
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeasesReading
 
-        return LeasesReading([decode_claim(None, name, self._now()) for name in self._all()], [], True)
+        return LeasesReading([decode_lease(None, name, self._now()) for name in self._all()], [], True)
 
     def _list(self) -> list[str]:
         return self._all()
 
     def create(self, run: str, event_id: str, seconds: float, *more: Any, **others: Any) -> str:
         """Add one, and write the file."""
-        name = claim_name(run, event_id, self._limit(seconds))
+        name = lease_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in self._all() if one != name), name])
         return name
 
@@ -83,7 +84,7 @@ class OneFile(LeaseStore):
         own = [name for name in names if name in self.own(run, event_id)]
         if not own:
             raise maintenance_record.LeaseLost(run, event_id, "")  # type: ignore[attr-defined]
-        name = claim_name(run, event_id, self._limit(seconds))
+        name = lease_name(run, event_id, self._limit(seconds))
         self._write([*(one for one in names if one not in own), name])
         return name
 
@@ -159,11 +160,9 @@ def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
     """A record that only says that a drain begins is undone where the room was taken, instead of going on to count."""
     real = allocation._unsure
 
-    def unsure(rooms: Any, unit: Any, *more: Any) -> None:
-        before = [part for part in unit.participants if part.intent == "drain"]
-        real(rooms, unit, *more)
-        for part in before:
-            if part.intent == "stay":
-                part.intent = "undo"
+    def unsure(rooms: Any, unit: Any, *more: Any) -> Any:
+        after = real(rooms, unit, *more)
+        pairs = zip(unit.participants, after.participants, strict=True)
+        return after._replace(participants=[replace(new, intent="undo") if (old.intent, new.intent) == ("drain", "stay") else new for old, new in pairs])
 
     patch.setattr(allocation, "_unsure", unsure)

@@ -16,16 +16,15 @@ import types
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import (
-    atomic_file,
     record_changes,
+    record_encoding,
     record_reading,
-    record_schema,
     record_store,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_store
 from ansible_collections.maintenance.azure.tests.model.machine import identifiers
 
-decode = functools.lru_cache(maxsize=200_000)(record_schema.decode)
+decode = functools.lru_cache(maxsize=200_000)(record_encoding.decode)
 
 
 def encode(record: dict[str, Any]) -> bytes:
@@ -61,4 +60,4 @@ def patches() -> list[tuple[Any, str, Any]]:
     stands = _noted(record_store.RecordStore._stands)
     found: list[tuple[Any, str, Any]] = [(record_store.RecordStore, "_stands", stands)]
     found += [(record_store, "encode", encode), (record_store, "decode", decode), (record_reading, "decode", decode), (record_changes, "copy", copying)]
-    return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, atomic_file)]
+    return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, record_encoding)]

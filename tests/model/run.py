@@ -241,7 +241,7 @@ class Run:
         """The step without words that change nothing, and the record that goes with it."""
         vm = int(step["host"][2:]) - 1
         look = looks[vm] or {}
-        kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "host", "attempt")}
+        kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "host")}
         record = next((one for one in look.get("records", ()) if one["event"]["event_id"] == step["event_id"]), None)
         return {"act": step["act"], "vm": vm, "step": kept, "record": record, "clock": looks_clock(look)}
 

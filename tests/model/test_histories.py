@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import intents
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
 from ansible_collections.maintenance.azure.tests.model.histories import history
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance import test_model_world as world
@@ -64,9 +66,8 @@ def _a_record_of_what_is_over_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> 
 def _never_recovers(monkeypatch: pytest.MonkeyPatch) -> None:
     real = intents._after
 
-    def after(part: object, *more: object) -> None:
-        real(part, *more)  # type: ignore[arg-type]
-        part.intent = "none"  # type: ignore[attr-defined]
+    def after(*given: object) -> Participant:
+        return dataclasses.replace(real(*given), intent="none")  # type: ignore[arg-type]
 
     monkeypatch.setattr(intents, "_after", after)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseName, split_claim_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseName, split_lease_name
 from ansible_collections.maintenance.azure.tests.model.fleet import START, BrokenRule, Fleet, State, _at
 
 # How the ids of their runs begin.
@@ -132,4 +132,4 @@ class UpgradeFleet(Fleet):
         return state.clock < YOUNG or any(claim.run == run for claim in self._claims(state, vm))
 
     def _claims(self, state: State, vm: int) -> list[LeaseName]:
-        return [claim for name, _content in state.files[vm] if (claim := split_claim_name(name)) is not None]
+        return [claim for name, _content in state.files[vm] if (claim := split_lease_name(name)) is not None]

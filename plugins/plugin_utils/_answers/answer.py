@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""From what a VM answers to what a play sees: documented keys of documented types, or a failure that says what is wrong.
+"""Check what a VM answers before a play sees it: documented keys of documented types, or a failure that says what is wrong.
 
-An interpreter that somebody has taken over prints whatever it likes: facts that would become variables, warnings in Ansible's own
-voice, a result that says that the VM is unreachable. None of that gets through.
+A compromised interpreter could print anything: facts that would become variables, warnings that look like Ansible's own, a result
+that reports the VM as unreachable. All of that is stopped here.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas
 
 Answer = dict[str, Any]
 BAD_ANSWER = "bad_answer"
-# What core shows by itself, whatever becomes of the result.
+# Keys that core prints by itself, whatever becomes of the result.
 ASIDES = ("warnings", "deprecations", "exception")
 
 
 def refuse(module: str, host: str, why: str) -> Answer:
-    """The failure that takes the place of an answer that cannot be used."""
+    """Return the failure that replaces an unusable answer."""
     message = f"{host}: what {module} returned is not usable: {why}"
     return {"changed": False, "failed": True, "msg": printable(message, limits.LINE), "error_kind": BAD_ANSWER}
 
 
 def read_answer(module: str, host: str, value: Any, job: bool = False) -> Answer:
-    """Any value as an answer of this module, run on this host. ``job``: it was only started, with async."""
+    """Return any value as an answer of this module, run on this host. ``job``: the module was only started, with async."""
     try:
         return _read(SCHEMAS[module], host, value, job)
     except Unusable as error:
@@ -54,12 +54,12 @@ def _read(schema: Schema, host: str, value: Any, job: bool) -> Answer:
     elif job:
         known.update(JOB)
     found: Answer = fields(known, () if failed or job else ("changed", *schema.needed))(value, "")
-    said = _warnings(value.get("warnings"), host)
-    return dict(found, warnings=said) if said else found
+    warnings = _warnings(value.get("warnings"), host)
+    return dict(found, warnings=warnings) if warnings else found
 
 
 def _warnings(given: Any, host: str) -> list[str]:
-    """What the module wants people to know, as words of that VM: few, short, and one line each. What is no text is left out."""
+    """Return the module's warnings as texts of that VM: a limited number, shortened, one line each. Skip values that are not text."""
     texts = [found for found in map(_warning, given if isinstance(given, (list, tuple)) else ()) if found]
     began = host + ": "
     lines = [one if one.startswith(began) else began + one for one in texts[: limits.WARNINGS]]
@@ -67,7 +67,7 @@ def _warnings(given: Any, host: str) -> list[str]:
 
 
 def _warning(given: Any) -> str | None:
-    """The text of one; ansible-core 2.19 and later have an object around it."""
+    """Return the text of one warning; ansible-core 2.19 and later wrap it in an object."""
     if isinstance(given, Mapping):
         event = given.get("event")
         given = event.get("msg") if isinstance(event, Mapping) else None
@@ -77,7 +77,7 @@ def _warning(given: Any) -> str | None:
 
 
 def read_output(module: str, host: str, printed: str, job: bool = False) -> str | None:
-    """What a module has printed as what it may have printed: JSON of a clean answer. None for what is no JSON object: core says so."""
+    """Return the printed output reduced to a checked answer, as JSON. None if it is not a JSON object: core reports that."""
     passed = _limit_passed(printed)
     if passed is not None:
         return json.dumps(refuse(module, host, passed))
@@ -89,12 +89,12 @@ def read_output(module: str, host: str, printed: str, job: bool = False) -> str 
 
 
 def read_foreign_output(module: str, host: str, printed: str) -> str | None:
-    """The same for a module of somebody else, whose result is read here and handed to nobody: without what core itself would act on."""
+    """Do the same for a module of another collection, whose result stays in this collection: remove only the keys that core would act on."""
     passed = _limit_passed(printed)
     if passed is not None:
         return json.dumps(refuse(module, host, passed))
     try:
-        # A body that it hands on may hold anything, NaN too; whoever uses it checks it.
+        # The body of a response may contain anything, NaN included; its reader checks it.
         value = _load(printed, float)
         return None if value is None else json.dumps({name: item for name, item in value.items() if name not in ASIDES and not name.startswith("_ansible_")})
     except (RecursionError, Unusable) as error:
@@ -102,7 +102,7 @@ def read_foreign_output(module: str, host: str, printed: str) -> str | None:
 
 
 def _limit_passed(printed: str) -> str | None:
-    """Why an output is too much to be parsed, or None. Each value but the first of a container has a comma before it."""
+    """Return why an output is too large to be parsed, or None. Each value but the first of a container has a comma before it."""
     if len(printed) > limits.BYTES:
         return f"it has {len(printed)} characters, more than {limits.BYTES}"
     if sum(map(printed.count, ",[{")) > limits.VALUES:
@@ -115,7 +115,7 @@ def _constant(name: str) -> Any:
 
 
 def _load(printed: str, constant: Callable[[str], Any] = _constant) -> dict[str, Any] | None:
-    """The JSON object in an output, found as core does: from the first line that begins one to the last that ends one."""
+    """Return the JSON object in an output, located as core does: from the first line that begins one to the last that ends one."""
     lines = printed.splitlines()
     begin = next((place for place, one in enumerate(lines) if one.strip().startswith("{")), None)
     end = next((place for place in range(len(lines) - 1, -1, -1) if lines[place].strip().endswith("}")), None)

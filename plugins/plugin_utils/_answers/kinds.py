@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The kinds of values that an answer has. Each takes any value and gives a plain copy that fits, or says what is wrong."""
+"""The kinds of values in an answer. Each takes any value and returns a plain copy that fits, or raises Unusable."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import 
 
 Kind = Callable[[Any, str], Any]
 
-# Core reads what stands under such a key as something of its own: a tagged text, an error, an encrypted value.
+# Core interprets a value under such a key: a tagged text, an error, an encrypted value.
 RESERVED = "__ansible_"
 
 
 class Unusable(ValueError):
-    """A value that does not fit; the message names the key and what stands there."""
+    """A value that does not fit; the message names the key and the problem."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where or 'the answer'} {why}")
 
 
 def name_of_type(value: Any) -> str:
-    """What a value is, in words."""
+    """Return the type of a value, as text for a message."""
     if value is None:
         return "null"
     for types, name in ((bool, "true or false"), ((int, float), "a number"), (str, "a text"), (Mapping, "a dictionary"), ((list, tuple), "a list")):
@@ -37,13 +37,13 @@ def name_of_type(value: Any) -> str:
 
 
 def printable(value: str, longest: int) -> str:
-    """One line of text without control characters, and not longer than that."""
+    """Return one line of text without control characters, shortened to ``longest`` characters."""
     found = "".join(letter if letter.isprintable() else " " for letter in str.__str__(value)[: longest + 1])
     return found if len(found) <= longest else found[: longest - 4] + " ..."
 
 
 def text(value: Any, where: str) -> str:
-    """A text of a sensible length: a plan repeats names and ids for each event, and one of 10 MB would fill the controller's memory."""
+    """Check a text of limited length: a plan repeats names and ids for each event, and one of 10 MB would fill the controller's memory."""
     found = _whole_text(value, where)
     if len(found) > limits.TEXT:
         raise Unusable(where, f"has {len(found)} characters, more than {limits.TEXT}")
@@ -51,31 +51,31 @@ def text(value: Any, where: str) -> str:
 
 
 def _whole_text(value: Any, where: str) -> str:
-    """A text of any length. Halves of surrogate pairs are replaced: nothing could write them."""
+    """Return a text of any length. Replace unpaired surrogates, which no encoding can write."""
     if not isinstance(value, str):
         raise Unusable(where, f"is {name_of_type(value)}, not a text")
     return str.__str__(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def line(value: Any, where: str) -> str:
-    """A text for people."""
+    """Check a message."""
     return printable(_whole_text(value, where), limits.LINE)
 
 
 def output(value: Any, where: str) -> str:
-    """The end of what a program has printed, where mostly the reason is."""
+    """Return the end of a program's output, where the reason mostly is."""
     return printable(_whole_text(value, where)[-limits.OUTPUT :].strip(), limits.OUTPUT)
 
 
 def flag(value: Any, where: str) -> bool:
-    """True or false, and nothing that only looks like it."""
+    """Check a boolean; texts and numbers that resemble one are refused."""
     if not isinstance(value, bool):
         raise Unusable(where, f"is {name_of_type(value)}, not true or false")
     return value
 
 
 def whole(value: Any, where: str) -> int:
-    """A whole number of a sensible size."""
+    """Check a whole number of limited size."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unusable(where, f"is {name_of_type(value)}, not a whole number")
     if abs(value) >= 10**limits.DIGITS:
@@ -84,7 +84,7 @@ def whole(value: Any, where: str) -> int:
 
 
 def number(value: Any, where: str) -> float | int:
-    """A finite number."""
+    """Check a finite number."""
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Unusable(where, "is no finite number")
@@ -95,7 +95,7 @@ def number(value: Any, where: str) -> float | int:
 
 
 def anything(value: Any, where: str, depth: int = 0) -> Any:
-    """Any JSON value that is not too deep, such as the options of a drain method."""
+    """Check any JSON value that is not nested too deep, such as the options of a drain method."""
     if depth > limits.DEPTH:
         raise Unusable(where[:100], f"is nested deeper than {limits.DEPTH} levels")
     if value is None or isinstance(value, bool):
@@ -112,7 +112,7 @@ def anything(value: Any, where: str, depth: int = 0) -> Any:
 
 
 def key(value: Any, where: str) -> str:
-    """The key of a dictionary that may have any."""
+    """Check a key of a dictionary with arbitrary keys."""
     name = text(value, f"a key of {where}")
     if name.startswith(RESERVED):
         raise Unusable(where, f"has the key {printable(name, 60)}, which only Ansible itself may use")
@@ -120,12 +120,12 @@ def key(value: Any, where: str) -> str:
 
 
 def maybe(kind: Kind) -> Kind:
-    """Or null."""
+    """Allow null as well."""
     return lambda value, where: None if value is None else kind(value, where)
 
 
 def many(kind: Kind) -> Kind:
-    """A list of them."""
+    """Check a list of values of this kind."""
 
     def check(value: Any, where: str) -> list[Any]:
         if not isinstance(value, (list, tuple)):
@@ -136,7 +136,7 @@ def many(kind: Kind) -> Kind:
 
 
 def named(kind: Kind) -> Kind:
-    """A dictionary of them, with any keys."""
+    """Check a dictionary with any keys and values of this kind."""
 
     def check(value: Any, where: str) -> dict[str, Any]:
         if not isinstance(value, Mapping):
@@ -147,7 +147,7 @@ def named(kind: Kind) -> Kind:
 
 
 def fields(known: Mapping[str, Kind], needed: Iterable[str] = ()) -> Kind:
-    """A dictionary with these keys. Others are left out; one that is needed must be there."""
+    """Check a dictionary with these keys. Drop other keys; refuse a dictionary that lacks a needed one."""
     wanted = tuple(needed)
 
     def check(value: Any, where: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What each module returns, key by key: the RETURN of its documentation, with types. Keys that are not here never reach a play."""
+"""What each module returns, key by key: the RETURN of its documentation, with types. Other keys never reach a play."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import progress_marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
     Kind,
@@ -32,19 +31,19 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds i
 
 @dataclass(frozen=True)
 class Schema:
-    """One module. A success has the keys that are needed; a failure has any of them."""
+    """The schema of one module. A success has the needed keys; a failure has any of them."""
 
     returns: Mapping[str, Kind]
     needed: tuple[str, ...]
     diff: bool = False
-    # Beside those of every answer.
+    # Keys of this module beside those of every answer.
     more: Mapping[str, Kind] = field(default_factory=dict)
 
 
-# Of every answer. "failed" decides how the rest is read. What the program printed is there where it printed no answer at all.
+# Keys of every answer. "failed" decides how the rest is read. The program's output is included if it printed no answer at all.
 COMMON: Mapping[str, Kind] = {"changed": flag, "failed": flag, "msg": line, "error_kind": line}
 NO_ANSWER: Mapping[str, Kind] = {"module_stdout": output, "module_stderr": output, "rc": whole}
-# With async: what core's own wrapper says.
+# With async: the result of core's own wrapper.
 JOB: Mapping[str, Kind] = {"ansible_job_id": line, "results_file": line, "started": anything, "finished": anything}
 
 DIFF = fields({"before": named(anything), "after": named(anything), "before_header": line, "after_header": line}, ("before", "after"))
@@ -60,34 +59,27 @@ EVENT: Mapping[str, Kind] = {
 }
 EVENTS = many(fields(EVENT, ("event_id", "resources")))
 
-RECORD_TYPES: Mapping[str, Kind] = {
-    **dict.fromkeys(record_schema.TEXT_KEYS, maybe(text)),
-    "format": whole,
-    "revision": whole,
-    "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
+# What a key of a record may be, by its kind in the schema of records.
+KINDS: Mapping[str, Kind] = {
+    "text": maybe(text),
+    "time": maybe(text),
+    "state": maybe(text),
     "phase": text,
-    "history": many(fields({"phase": text, "at": text}, ("phase", "at"))),
-    "rule": maybe(named(anything)),
+    "whole": whole,
+    "flag": flag,
+    "texts": many(text),
+    "object": maybe(named(anything)),
     "decision": maybe(named(anything)),
-    "attempts": whole,
-    "undone": flag,
-    "told": many(text),
-    "methods": many(
-        fields(
-            {
-                **dict.fromkeys(METHOD_KEYS, maybe(text)),
-                "id": text,
-                "options": maybe(named(anything)),
-                "before": maybe(named(anything)),
-                "outside": maybe(flag),
-            },
-            ("id",),
-        )
-    ),
+    "event": fields({name: EVENT[name] for name in record_schema.EVENT_KEYS}, ("event_id", "resources")),
+    "history": many(fields(dict.fromkeys(record_schema.HISTORY_KINDS, text), tuple(record_schema.HISTORY_KINDS))),
+}
+# A method that has not begun yet has no value for most of its keys.
+METHOD = fields({**{key: maybe(KINDS[kind]) for key, kind in record_schema.METHOD_KINDS.items()}, "id": text}, ("id",))
+RECORD_TYPES: Mapping[str, Kind] = {
+    **{key: {**KINDS, "methods": many(METHOD)}[kind] for key, kind in record_schema.RECORD_KINDS.items()},
     "age_seconds": maybe(number),
 }
-# What a new version of a record has besides is kept with any value.
-RECORD = fields({**dict.fromkeys(record_schema.empty_record(""), anything), **RECORD_TYPES}, ("event", "phase", "history", "methods"))
+RECORD = fields(RECORD_TYPES, ("event", "phase", "history", "methods"))
 
 CLAIM_TEXTS = ("event_id", "who", "made_at", "limit")
 CLAIM = fields(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same objects as the variables of infra.aap_configuration, which make them by ansible.controller."""
+"""The same objects as variables of infra.aap_configuration, which creates them with ansible.controller."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds impor
 
 
 def variables(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Name of the variable -> its list, empty ones left out. Its entries have the options of the modules, and so need no other form."""
+    """Return the lists of entries by variable, without empty ones. Entries have the modules' options, so they need no conversion."""
     found = {kind.aap: [dict(one["arguments"]) for one in objects if one["kind"] == kind.name and one["made"]] for kind in KINDS}
     return {name: entries for name, entries in found.items() if entries}

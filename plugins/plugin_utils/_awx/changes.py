@@ -1,9 +1,9 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be done: objects wanted, and what AWX has of them, to a list of changes. The only place that decides whose an object is.
+"""Plan the changes from the wanted objects and what AWX has of them. The only place that decides which objects this role owns.
 
-An object is ours if its description ends with our mark. A label has no description; AWX removes it by itself when nothing has it any more.
+The role owns an object whose description ends with its mark. A label has no description; AWX removes a label once nothing uses it.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing i
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide, hide_difference
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
 
-SINGULAR = {kind.endpoint: kind.words for kind in KINDS}
+SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
 def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
-    """changes: one for each object of ours, in the order in which they are done. wrong: why none of it may be. Secrets are in none of it."""
+    """Return changes (one for each object of ours, in order), wrong (why none of them may be made), and lines. None of it contains secrets."""
     objects = [hide(one) for one in objects]
     pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
     changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]
-    wrong = [] if state == "absent" else [words for one, item in zip(objects, found, strict=True) for words in _missing(one, item)]
+    wrong = [] if state == "absent" else [problem for one, item in zip(objects, found, strict=True) for problem in _missing(one, item)]
     wrong += [f"{change['words']}: {change['why']}" for change in changes if change["action"] == "foreign"]
     return {"changes": changes, "wrong": wrong, "lines": [line for change in changes for line in _lines(change)]}
 
 
 def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
-    """What somebody else should have made."""
+    """Report a missing object that is only referred to and not created here."""
     if one["made"] or item:
         return []
     place = f" ({one['named_in']})" if one.get("named_in") else ""
-    return [f"{_words(one)}{place} is not there, or this user may not see it; it is named and not made here"]
+    return [f"{_label(one)}{place} is not there, or this user may not see it; it is named and not made here"]
 
 
-def _words(one: Mapping[str, Any]) -> str:
+def _label(one: Mapping[str, Any]) -> str:
     kind = str(one["kind"])
-    return f"{BY_NAME[kind].words if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
+    return f"{BY_NAME[kind].label if kind in BY_NAME else kind.replace('_', ' ')} {one['name']}"
 
 
 def _ours(one: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
@@ -49,7 +49,7 @@ def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Seque
     return {
         "kind": one["kind"],
         "name": one["name"],
-        "words": _words(one),
+        "words": _label(one),
         "action": action,
         "why": why,
         "differences": list(differing),
@@ -74,7 +74,7 @@ def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> d
 
 
 def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Backwards, and nothing that somebody else uses. What is left because of that keeps what it uses itself."""
+    """Return the removals in reverse order of creation. Keep an object that others use, and whatever a kept object uses."""
     gone: set[tuple[str, Any]] = set()
     changes = []
     for kind in reversed(KINDS):
@@ -99,7 +99,7 @@ def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[st
 
 
 def _lines(change: Mapping[str, Any]) -> list[str]:
-    """For people. Nothing for what is as it should be."""
+    """Return the lines to print for a change; none if the object is already as wanted."""
     if change["action"] == "same":
         return []
     if change["action"] in ("keep", "foreign"):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In what AWX differs from what is wanted. The modules of awx.awx return no diff, so this is what people read."""
+"""Compare AWX with what is wanted. The modules of awx.awx return no diff, so this is the diff that is printed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import yaml
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import ENCRYPTED
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME
 
-# Options that say how, and not what.
+# Options that control how a module works; AWX does not store them.
 MEANS = ("state", "new_name", "copy_from", "wait", "update_project", "interval", "destroy_current_nodes")
 TEXTS = ("extra_vars", "variables", "source_vars")
-# Relations that the module looks for and AWX does not keep under this name.
+# Relations that the module uses to find an object; AWX does not store them under this name.
 SOUGHT = {"schedule": ("organization",), "inventory_source": ("organization",)}
 KEYS = ("variable", "identifier")
 
 
 def differences(kind: str, wanted: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each with what, before and after. Options that AWX does not show are not compared."""
+    """Return each difference with what, before and after. Skip options that AWX does not show."""
     found: list[dict[str, Any]] = []
     for option, value in wanted.items():
         if option in MEANS or option in SOUGHT.get(kind, ()):
@@ -34,7 +34,7 @@ def differences(kind: str, wanted: Mapping[str, Any], item: Mapping[str, Any]) -
 
 
 def _present(kind: str, option: str, item: Mapping[str, Any]) -> tuple[bool, Any]:
-    """Whether AWX shows it, and what."""
+    """Return whether AWX shows the option, and its value."""
     more, summary = item.get("more") or {}, item.get("summary_fields") or {}
     if option == "workflow_nodes":
         return True, graph(more.get(option) or [])
@@ -68,7 +68,7 @@ def _sorted(value: Any) -> Any:
 
 
 def _parsed(text: Any) -> Any:
-    """AWX keeps variables as text, in JSON or YAML."""
+    """Parse variables, which AWX keeps as text in JSON or YAML."""
     if not isinstance(text, str):
         return text or {}
     try:
@@ -78,7 +78,7 @@ def _parsed(text: Any) -> Any:
 
 
 def graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The nodes of a workflow as AWX has them, by identifier."""
+    """Return the nodes of a workflow in AWX, by identifier."""
     names = {node["id"]: str(node["identifier"]) for node in nodes}
     shown: dict[str, Any] = {}
     for node in nodes:
@@ -106,7 +106,7 @@ def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) -> bool:
-    """Whether a workflow has nodes or edges too many. The module only adds, unless it makes all nodes anew."""
+    """Return whether a workflow has nodes or edges to remove. The module only adds, unless it recreates all nodes."""
     present, after = graph((item.get("more") or {}).get("workflow_nodes") or []), _wanted_graph(wanted)
     for name, node in present.items():
         if name not in after or node["starts"] != after[name]["starts"]:
@@ -117,7 +117,7 @@ def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) ->
 
 
 def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
-    """Down to the values that differ, so that a survey is not shown as a whole for one word."""
+    """Return the differing values only, so that one changed word does not print a whole survey."""
     if before in (None, "", [], {}) and after in (None, "", [], {}):
         return []
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -135,17 +135,17 @@ def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
 
 def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for key in [*before, *(key for key in after if key not in before)]:
-        # What AWX adds to a notification's configuration by itself is no difference.
+        # Keys that AWX adds to a notification's configuration are not a difference.
         if what == "notification_configuration" and key not in after:
             continue
-        # A timeout is shown for some nodes and by some versions only.
+        # Only some versions show a timeout, and only for some nodes.
         if key == "timeout" and what.startswith("workflow_nodes") and (key not in before or key not in after):
             continue
         yield from _compare(f"{what}.{key}", before.get(key), after.get(key))
 
 
 def _keyed(value: Any) -> dict[str, Any] | None:
-    """A list of questions or nodes by their names."""
+    """Return a list of questions or nodes as a dictionary by name, or None for any other value."""
     if isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, Mapping) for each in value):
         for key in KEYS:
             if all(key in each for each in value):

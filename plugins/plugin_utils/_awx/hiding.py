@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be a secret is compared, sent, and never shown.
+"""Keep secrets out of all output. They are compared and sent, and never shown.
 
-Whoever has the address of a Slack or Teams webhook may post there, and a header may carry a token. So of a notification template's configuration
-only what is known to be harmless is shown, and what nobody here has heard of is not.
+With the address of a Slack or Teams webhook anyone may post there, and a header may carry a token. So of a notification template's
+configuration only keys that are known to be harmless are shown; unknown keys are hidden.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any
 from urllib.parse import urlsplit
 
 CONFIGURATION = "notification_configuration"
-# AWX's own word for what it keeps and shows to nobody.
+# AWX's own placeholder for values that it never shows.
 ENCRYPTED = "$encrypted$"
 SECRET = "(hidden)"
 OTHER_SECRET = "(hidden, and another one)"
-# Of all types of notification (awx/main/notifications, read at commit 0123329).
+# Harmless keys of all types of notification (awx/main/notifications, read at commit 0123329).
 HARMLESS = {
     *("host", "port", "username", "use_tls", "use_ssl", "sender", "recipients", "timeout", "server", "nickname", "targets"),
     *("channels", "channel", "hex_color", "http_method", "disable_ssl_verification", "mattermost_username", "mattermost_channel", "mattermost_no_verify_ssl"),
     *("rocketchat_username", "rocketchat_no_verify_ssl", "account_sid", "from_number", "to_numbers", "subdomain", "client_name"),
     *("dashboardId", "panelId", "annotation_tags", "isRegion", "grafana_no_verify_ssl", "aws_region", "sns_topic_arn"),
 }
-# Names of variables whose values are not shown where AWX has other ones than we.
+# Names of variables whose values are hidden if AWX has other values than wanted.
 NAME = re.compile(r"pass(word|wd|phrase)?$|_pass\b|password|secret|token|api_?key|access_?key|private_?key$|credential", re.IGNORECASE)
 LOGIN = re.compile(r"^(https?://)[^/@\s]+@", re.IGNORECASE)
-# Shorter texts would be found in innocent words.
+# Shorter texts would also occur in ordinary words.
 SHORTEST = 6
 
 
 def hide(one: Mapping[str, Any]) -> dict[str, Any]:
-    """An object as it may be shown. What is hidden already stays so."""
+    """Return an object with its secrets hidden. Values that are hidden already stay so."""
     arguments = dict(one["arguments"])
     if one["kind"] == "notification_template" and isinstance(arguments.get(CONFIGURATION), Mapping):
         arguments[CONFIGURATION] = {key: SECRET if _hidden(key, value) else value for key, value in arguments[CONFIGURATION].items()}
@@ -42,9 +42,9 @@ def hide(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hide_found(one: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
-    """What AWX has of an object, as it may be shown: a secret says whether it is the wanted one, and no more."""
+    """Return what AWX has of an object, with secrets hidden: a secret only shows whether it is the wanted one."""
     if not one["made"]:
-        # Somebody else's: that it is there is all that we ask.
+        # Another owner's object: only its existence matters.
         return {key: item[key] for key in ("id", "name", "description") if key in item}
     shown = dict(item)
     if one["kind"] == "notification_template" and isinstance(shown.get(CONFIGURATION), Mapping):
@@ -58,7 +58,7 @@ def hide_found(one: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
 
 
 def hide_difference(difference: Mapping[str, Any]) -> dict[str, Any]:
-    """A difference without the values whose names say that they are secrets."""
+    """Return a difference without values whose names mark them as secrets."""
     return {**difference, **{side: _named(str(difference["what"]), difference[side]) for side in ("before", "after")}}
 
 
@@ -79,14 +79,14 @@ def _found_secret(value: Any, wanted: Any) -> str:
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Whether AWX has what is wanted, as far as it shows it."""
+    """Return whether AWX has the wanted value, as far as it shows it."""
     if isinstance(value, Mapping) and isinstance(wanted, Mapping):
         return set(value) == set(wanted) and all(_same(value[key], wanted[key]) for key in value)
     return bool(value in (ENCRYPTED, wanted))
 
 
 def secrets(objects: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The texts that must not be shown, longest first: whole values, and what in them is the secret."""
+    """Return the texts to redact, longest first: whole values, and the secret parts of them."""
     found: set[str] = set()
     for one in objects:
         configuration = one["arguments"].get(CONFIGURATION)
@@ -105,14 +105,14 @@ def _texts(value: Any) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """The text, its words (``Bearer TOKEN``), and of an address everything but the scheme and the host."""
+    """Return the text, its words (``Bearer TOKEN``), and of an address everything except the scheme and the host."""
     words = [word for word in text.split() if "://" not in word]
     pieces = re.split(r"[/?&=]", urlsplit(text).path + "?" + urlsplit(text).query) if "://" in text else []
     return [text, *words, *(piece for piece in pieces if len(piece) >= 2 * SHORTEST)]
 
 
 def redact(text: str, hidden: Sequence[str]) -> str:
-    """A text of somebody else's without the secrets that it repeats."""
+    """Return a text from elsewhere with the secrets that it repeats replaced."""
     for secret in hidden:
         text = text.replace(secret, SECRET)
     return text

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinds of objects that AWX gets from us: where the data set has them, where AWX has them, and what in them names other objects."""
+"""The kinds of objects that the role creates in AWX: the role's variable, AWX's endpoint, and the relations to other objects."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ MARK = "[maintenance.azure]"
 
 
 class AwxError(ValueError):
-    """What is wrong with the data set, in words for the person who wrote it."""
+    """The data set has an error; the message is for its author."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind. Relations: option of the module -> kind of what it names."""
+    """One kind of object. ``relations`` maps an option of the module to the kind of object that it names."""
 
-    name: str  # the module's name
-    variable: str  # of the role
-    endpoint: str  # of AWX
+    name: str  # name of the module
+    variable: str  # variable of the role
+    endpoint: str  # endpoint of AWX
     aap: str  # variable of infra.aap_configuration
     relations: dict[str, str] = field(default_factory=dict)
     scope: tuple[str, ...] = ()  # what makes the name unique, besides the name
-    described: bool = True  # whether it has a description, and so room for our mark
+    described: bool = True  # whether it has a description, where the role puts its mark
     removable: bool = True
 
     @property
-    def words(self) -> str:
-        """As people call it."""
+    def label(self) -> str:
+        """Return the kind as text for messages."""
         return {"workflow_job_template": "workflow"}.get(self.name, self.name.replace("_", " "))
 
 
@@ -37,7 +37,7 @@ NOTIFIED = ("notification_templates_started", "notification_templates_success", 
 NOTIFICATIONS = dict.fromkeys(NOTIFIED, "notification_template")
 ORGANIZED = {"organization": "organization"}
 
-# In the order in which they are made. What refers to another one comes after it.
+# In order of creation: an object comes after those that it refers to.
 KINDS = (
     Kind("organization", "awx_organization", "organizations", "aap_organizations"),
     Kind(
@@ -47,9 +47,7 @@ KINDS = (
         "controller_execution_environments",
         {**ORGANIZED, "credential": "credential"},
     ),
-    Kind(
-        "notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)
-    ),
+    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)),
     Kind(
         "project",
         "awx_projects",
@@ -117,7 +115,7 @@ KINDS = (
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
-# What is only ever named: it exists already.
+# Kinds that are only referred to: their objects must exist.
 ENDPOINTS = {**{kind.name: kind.endpoint for kind in KINDS}, "credential": "credentials", "instance_group": "instance_groups"}
-# What a schedule or a node may start.
+# Kinds that a schedule or a node may start.
 STARTED = ("job_template", "workflow_job_template", "project", "inventory_source")

@@ -1,9 +1,9 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The data set of role awx as a list of objects, each with the options of the module of awx.awx that makes it.
+"""Turn the data set of role awx into a list of objects, each with the options of the module of awx.awx that creates it.
 
-An object is {kind, name, made, arguments}. What is only named, a credential say, is in the list as well, with made false: it has to be there.
+An object is {kind, name, made, arguments}. The list also has objects that are only referred to, such as credentials, with made false: they must exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OURS = ("made", "survey", "nodes")
 
 
 class Names:
-    """Which names are ours, and so get the prefix."""
+    """The names that the role creates, and which therefore get the prefix."""
 
     def __init__(self, prefix: str, entries: Mapping[str, Sequence[Mapping[str, Any]]], labels: Sequence[str]) -> None:
         self.prefix = prefix
@@ -27,13 +27,13 @@ class Names:
         self.declared["label"] = dict.fromkeys(labels, True)
 
     def full(self, kind: str, name: str) -> str:
-        """The name in AWX. What the data set does not make keeps its name."""
+        """Return the name in AWX. A name that the data set does not create stays as it is."""
         kinds = STARTED if kind == "unified_job_template" else (kind,)
         return f"{self.prefix}{name}" if any(self.declared.get(one, {}).get(name, False) for one in kinds) else name
 
 
 def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """All objects, in the order in which they are made. data: the role's variables; specs and defaults: those of the roles that are asked for."""
+    """Return all objects in order of creation. data: the role's variables; specs and defaults: those of the roles that surveys ask for."""
     entries = {kind.name: _entries(kind, data) for kind in KINDS if kind.name != "label"}
     labels = list(dict.fromkeys(str(label) for found in entries.values() for entry in found for label in entry.get("labels") or []))
     names = Names(str(data.get("awx_prefix") or ""), entries, labels)
@@ -45,18 +45,18 @@ def make_objects(data: Mapping[str, Any], specs: Mapping[str, Any], defaults: Ma
         for entry in entries[kind.name]:
             owned = entry if kind.name == "organization" else {"organization": str(organization["name"]), **entry}
             if kind.name == "execution_environment" and data.get("awx_state") == "absent" and not entry.get("image"):
-                # The module wants one, even to remove it.
+                # The module requires an organization, even to remove an object.
                 owned = {**owned, "image": "none"}
             made.append(_object(kind, owned, names, specs, defaults or {}))
     return _named_only(made) + made
 
 
 def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the data set has of a kind, with what all of it have."""
+    """Return the entries of a kind, with the options that all of them share."""
     given = data.get(kind.variable) or []
     given = [given] if isinstance(given, Mapping) else given
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(entry, Mapping) for entry in given):
-        # Without the value, which may be a secret.
+        # The message omits the value, which may be a secret.
         raise AwxError(f"{kind.variable} must be a list of mappings, not {_form(given)}")
     if kind.name == "organization" and len(given) != 1:
         raise AwxError("awx_organization must be one mapping with a name: everything else belongs to it")
@@ -76,7 +76,7 @@ def _entries(kind: Kind, data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _startable(entries: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """What a schedule starts is found by its name alone, whatever it is."""
+    """Refuse one name for two things to start: AWX finds them by name alone, whatever their kind."""
     names = [str(entry["name"]) for kind in STARTED for entry in entries[kind]]
     for schedule in entries["schedule"]:
         name = str(schedule.get("unified_job_template"))
@@ -125,7 +125,7 @@ def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], 
 
 
 def _form(given: Any) -> str:
-    """What something is, without what is in it."""
+    """Return a description of the value's type that reveals none of its content."""
     if isinstance(given, Sequence) and not isinstance(given, str):
         return f"a list with {', '.join(sorted({type(entry).__name__ for entry in given if not isinstance(entry, Mapping)}))} in it"
     return f"of type {type(given).__name__}"
@@ -152,7 +152,7 @@ def _notification_template(arguments: dict[str, Any], _entry: Mapping[str, Any],
 
 
 def _inventory(arguments: dict[str, Any], _entry: Mapping[str, Any], *_other: Any) -> None:
-    # Without it the module compares null with the empty text that AWX keeps, and writes each time.
+    # Without it the module compares null with AWX's empty text, and writes each time.
     arguments.setdefault("kind", "")
 
 
@@ -164,9 +164,7 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
         )
 
 
-def _job_template(
-    arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]
-) -> None:
+def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     if arguments.get("host_config_key") and entry.get("made", True):
         raise AwxError(
             f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "
@@ -175,7 +173,7 @@ def _job_template(
     arguments["extra_vars"] = {name: _number(value) for name, value in (arguments.get("extra_vars") or {}).items()}
     asked = entry.get("survey")
     if not asked:
-        # Empty, and not left out: a survey that was there before goes away.
+        # Empty instead of absent, so that an existing survey is removed.
         arguments.setdefault("survey_spec", {})
         arguments.setdefault("survey_enabled", bool(arguments["survey_spec"]))
         return
@@ -213,12 +211,12 @@ ADDED = {
 
 
 def _number(value: Any) -> Any:
-    """Core 2.18 makes text of a number that comes out of a template."""
+    """Convert a number that core 2.18's templates turned into text."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the objects name and nobody makes here: credentials first of all."""
+    """Return the objects that others refer to and the role does not create, such as credentials."""
     known = {(one["kind"], one["name"]) for one in made}
     found: dict[tuple[str, str], str] = {}
     for one in made:
@@ -229,5 +227,5 @@ def _named_only(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             for name in [value] if isinstance(value, str) else value or []:
                 startable = kind == "unified_job_template" and any((each, name) in known for each in STARTED)
                 if (kind, name) not in known and not startable:
-                    found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].words} {one['name']}")
+                    found.setdefault((kind, name), f"{option} of {BY_NAME[one['kind']].label} {one['name']}")
     return [{"kind": kind, "name": name, "made": False, "named_in": place, "arguments": {"name": name}} for (kind, name), place in found.items()]

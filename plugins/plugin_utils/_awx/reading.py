@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What AWX has of the objects that we want. Asks through a function, so that it knows nothing of HTTP: lookup awx.awx.controller_api is behind it."""
+"""Read what AWX has of the wanted objects. HTTP stays behind the function ``ask``, which is lookup awx.awx.controller_api."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds impor
 
 Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
 
-# Whose removal would hurt: kind -> where AWX lists what uses it, and by which field. An organization takes with it all that it owns.
+# Kinds that must not be removed while in use: kind -> AWX's lists of users, and the field. An organization takes all that it owns with it.
 USERS = {
     "organization": [
         (endpoint, "organization")
@@ -43,7 +43,7 @@ USERS = {
 
 
 def read(objects: Sequence[Mapping[str, Any]], ask: Ask, with_users: bool) -> list[dict[str, Any]]:
-    """For each object what AWX has of it, in the same order; empty where it has none. Secrets are hidden. with_users: for a removal."""
+    """Return for each object what AWX has of it, in the same order; empty if it has none. Secrets are hidden. with_users: also read its users."""
     return [hide_found(one, _read_one(one, ask, with_users)) for one in objects]
 
 
@@ -66,7 +66,7 @@ def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, A
 
 
 def _query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """How AWX finds it, by names of related objects where a name alone is not enough."""
+    """Return the query that finds an object, with names of related objects if its name alone is not unique."""
     query = {"name": arguments["name"]}
     for scope in BY_NAME[kind].scope if kind in BY_NAME else ():
         if arguments.get(scope):
@@ -77,7 +77,7 @@ def _query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _more(kind: str, item: Mapping[str, Any], arguments: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
-    """What AWX keeps at places of its own."""
+    """Read what AWX keeps at separate endpoints."""
     place = f"{ENDPOINTS[kind]}/{item['id']}"
     more: dict[str, Any] = {}
     for option in (*NOTIFIED, "instance_groups"):
@@ -92,7 +92,7 @@ def _more(kind: str, item: Mapping[str, Any], arguments: Mapping[str, Any], ask:
 
 
 def _user(endpoint: str, user: Mapping[str, Any]) -> dict[str, Any]:
-    """Who uses something. A node stands for its workflow."""
+    """Return a user of an object. A node stands for its workflow."""
     if endpoint == "workflow_job_template_nodes":
         name = (user.get("summary_fields") or {}).get("workflow_job_template", {}).get("name", "a workflow")
         return {"endpoint": "workflow_job_templates", "id": user["workflow_job_template"], "name": name}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why AWX, or the collection that talks to it, refuses: its words, and what to do about it."""
+"""Explain why AWX or the collection awx.awx refuses: its own message, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import redact
 
-# The module that builds workflows says that it changed how nodes are given in this version; older ones were not looked at.
+# The first version whose module takes nodes in their present form; older versions were not tested.
 OLDEST = (21, 11, 0)
 INSTALL = "ansible-galaxy collection install 'awx.awx:>=21.11.0'"
 HOST_VARIABLES = ("CONTROLLER_HOST", "TOWER_HOST")
 LOGIN_VARIABLES = (("CONTROLLER_OAUTH_TOKEN",), ("TOWER_OAUTH_TOKEN",), ("CONTROLLER_USERNAME", "CONTROLLER_PASSWORD"), ("TOWER_USERNAME", "TOWER_PASSWORD"))
 
-# What their messages have in them (module_utils/controller_api.py, read at commit 033cea7) -> what to do.
+# Parts of their messages (module_utils/controller_api.py, read at commit 033cea7) -> what to do.
 ADVICE = (
     (r"HTTP Error 401|HTTP 401|Invalid authentication", "AWX does not know this token, or this user and password"),
     (r"HTTP Error 403|HTTP 403|don't have permission", "the user may not do this: AWX's role for it, such as administrator of the organization, is missing"),
@@ -30,7 +30,7 @@ ADVICE = (
 
 
 def collection(version: str | None) -> str:
-    """What is wrong with the collection awx.awx of this version. Nothing: empty."""
+    """Return why this version of the collection awx.awx cannot be used, or empty text."""
     if version is None:
         return f"collection awx.awx is not installed where Ansible runs. To install it: {INSTALL}"
     numbers = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)(-devel)?", version)
@@ -40,7 +40,7 @@ def collection(version: str | None) -> str:
 
 
 def login(environment: Mapping[str, str], configured: bool) -> str:
-    """What is missing to log in. configured: there is a file of tower-cli that may say it."""
+    """Return what is missing to log in, or empty text. configured: a configuration file of tower-cli exists, which may provide it."""
     if configured:
         return ""
     if not any(environment.get(name) for name in HOST_VARIABLES):
@@ -50,17 +50,17 @@ def login(environment: Mapping[str, str], configured: bool) -> str:
     return ""
 
 
-def explain(words: Any, what: str = "") -> str:
-    """Their words and ours. what: for which object."""
-    text = " ".join(str(words).split())
+def explain(message: Any, what: str = "") -> str:
+    """Return their message with our advice. what: the object that it is about."""
+    text = " ".join(str(message).split())
     advice = next((advice for pattern, advice in ADVICE if re.search(pattern, text, re.IGNORECASE)), "")
-    # The words may be ours already, of a task that told them on.
+    # A task may pass on a message that has our advice already.
     added = f" - {advice}" if advice and advice not in text else ""
     return f"{what + ': ' if what else ''}{text}{added}"
 
 
 def failed(result: Any, hidden: Sequence[str] = ()) -> str:
-    """The same for the result of a failed task, which may have been a loop over objects. hidden: secrets that the words may repeat."""
+    """Do the same for the result of a failed task, which may have looped over objects. hidden: secrets that its message may repeat."""
     return redact(_failed(result), hidden)
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A survey of AWX, made from the argument specification of a role, so that the two cannot drift apart.
+"""Build an AWX survey from the argument specification of a role, so that the two cannot drift apart.
 
 What AWX does with a survey (awx/main/models/mixins.py, read at commit 0123329): an answer becomes an extra variable. Text, a choice and a password
 arrive as text, several choices as a list of texts, numbers as numbers. A default is sent as well, unless it is not of the question's type: hence
@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# An option's type -> the type of the question, where the option has no choices.
+# Type of an option without choices -> type of the question.
 PLAIN = {"str": "text", "path": "text", "int": "integer", "float": "float", "list": "text", "dict": "textarea"}
 LENGTH = 1024
 HOW = {"list": "Several, separated by commas.", "dict": "As JSON."}
@@ -26,7 +26,7 @@ MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))
 
 
 class SurveyError(ValueError):
-    """What cannot be asked."""
+    """The survey cannot be built."""
 
 
 def survey(
@@ -37,7 +37,7 @@ def survey(
     name: str = "",
     description: str = "",
 ) -> dict[str, Any]:
-    """The survey in AWX's own form."""
+    """Return the survey in AWX's own form."""
     options = options_of(argument_specs, entry_points)
     asked = [_question(asking, options, defaults or {}) for asking in questions]
     twice = sorted({each["variable"] for each in asked if [other["variable"] for other in asked].count(each["variable"]) > 1})
@@ -47,7 +47,7 @@ def survey(
 
 
 def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") -> dict[str, Mapping[str, Any]]:
-    """The options of one or several entry points. A whole meta/argument_specs.yml is taken, or what is below its first key."""
+    """Return the options of one or several entry points. Accept a whole meta/argument_specs.yml, or the value of its first key."""
     if not isinstance(argument_specs, Mapping):
         raise SurveyError(f"argument_specs must be what a role's meta/argument_specs.yml holds, not {argument_specs!r}")
     entries = argument_specs.get("argument_specs", argument_specs)
@@ -60,7 +60,7 @@ def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") ->
 
 
 def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """One question. What is asked is an option's name, or {name, label, min, max}."""
+    """Return one question. ``asking`` is an option's name, or {name, label, min, max}."""
     wanted = {"name": asking} if isinstance(asking, str) else asking
     if not isinstance(wanted, Mapping) or "name" not in wanted or set(wanted) - set(QUESTION_KEYS):
         raise SurveyError(f"a question is an option's name, or has the keys {', '.join(QUESTION_KEYS)}; it is {asking!r}")
@@ -82,7 +82,7 @@ def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: M
 
 
 def question_type(option: str, specification: Mapping[str, Any]) -> str:
-    """Which type of question takes the values of an option."""
+    """Return the type of question for the values of an option."""
     kind = specification.get("type", "str")
     if specification.get("no_log"):
         return "password"
@@ -107,7 +107,7 @@ def _choices(question: dict[str, Any], specification: Mapping[str, Any]) -> None
 
 
 def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Lengths of texts, and least and greatest numbers. Specifications have none, so they come with the question."""
+    """Set the lengths of texts, and the limits of numbers. Specifications have none, so the question brings them."""
     if question["type"] in ("text", "textarea", "password"):
         question["min"] = wanted.get("min", 1 if question["required"] else 0)
         question["max"] = wanted.get("max", LENGTH)
@@ -118,7 +118,7 @@ def _bounds(question: dict[str, Any], wanted: Mapping[str, Any]) -> None:
 
 
 def _default(question: dict[str, Any], default: Any) -> None:
-    """No default at all where AWX would send an empty one, and so take from the inventory what it says."""
+    """Set the default. Omit one that AWX would send empty, since it would override the inventory."""
     if default is None or default in ("", [], {}):
         return
     if question["type"] == "password":
@@ -133,7 +133,7 @@ def _default(question: dict[str, Any], default: Any) -> None:
 
 
 def default_text(question: Mapping[str, Any], value: Any) -> Any:
-    """A value as AWX keeps it for a question."""
+    """Return a value as AWX stores it for a question."""
     if question["type"] in ("integer", "float"):
         return value
     if isinstance(value, bool):
@@ -146,12 +146,12 @@ def default_text(question: Mapping[str, Any], value: Any) -> Any:
 
 
 def _literal(default: Any) -> Any:
-    """A default of defaults/main.yml that is a template is none that AWX could show."""
+    """Return the default, or None for a template, which AWX cannot evaluate."""
     return None if isinstance(default, str) and ("{{" in default or "{%" in default) else default
 
 
 def _explanation(specification: Mapping[str, Any]) -> str:
-    """The option's description in words without markup, and how a list is typed."""
+    """Return the option's description without markup, and how to type a list."""
     described = specification.get("description", "")
     sentences = [described] if isinstance(described, str) else [str(sentence) for sentence in described]
     if not specification.get("choices"):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The nodes of a workflow, from the short form of the data set to the one of awx.awx.workflow_job_template."""
+"""Convert the nodes of a workflow from the data set's short form to that of awx.awx.workflow_job_template."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS = ("identifier", "timeout", "extra_data", "all_parents_must_converge", "lim
 
 
 def nodes(workflow: Mapping[str, Any], organization: str, full: Callable[[str, str], str]) -> list[dict[str, Any]]:
-    """All nodes. An edge to a node that is not there is an error, and so is a loop."""
+    """Return all nodes. Raise AwxError for an edge to an unknown node, and for a loop."""
     given = workflow.get("nodes") or []
     identifiers = [str(node.get("identifier")) for node in given]
     for node in given:

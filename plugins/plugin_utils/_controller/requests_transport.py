@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way to the wire for the controller's own VM, over requests. Everything above it is the modules' own client."""
+"""The transport from the controller's own VM, over requests. The modules' own client uses it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 
 try:
     import requests
-except ImportError as error:  # the controller's environment lacks it: said where it is needed
+except ImportError as error:  # missing in the controller's environment: reported where it is needed
     MISSING: ImportError | None = error
 else:
     MISSING = None
@@ -31,13 +31,13 @@ CHUNK = 65536
 
 
 class RequestsTransport:
-    """One request, one answer: no proxy, no redirect, no retry, no cookie, nothing decoded."""
+    """One request, one answer: no proxy, no redirect, no retry, no cookie, no decoding."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint, host, _port = split_endpoint(endpoint)
         self.hint = local_hint(self.endpoint, host)
         self._session = requests.Session()
-        # The environment's proxies, and netrc's passwords, are nobody's business here.
+        # Ignore the environment's proxies, and passwords in netrc.
         self._session.trust_env = False
 
     def request(
@@ -48,7 +48,7 @@ class RequestsTransport:
         connect_timeout: float = 5.0,
         request_timeout: float = 125.0,
     ) -> Answer:
-        """Send one request and read one answer."""
+        """Send one request and read its answer."""
         target = f"{method} {self.endpoint}{path}"
         headers = {**HEADERS, **(JSON_HEADERS if body is not None else {}), "Accept-Encoding": "identity"}
         ends = time.monotonic() + request_timeout
@@ -74,13 +74,13 @@ class RequestsTransport:
             raise cut_off(target, _words(error)) from error
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._session.close()
 
 
 def _read(response: requests.Response, target: str, ends: float, seconds: float) -> bytes:
     body = b""
-    # Not iter_content: it unpacks, and a small answer may unpack to a very large one.
+    # Not iter_content: it decompresses, and a small answer may expand to a very large one.
     while chunk := _more(response, min(CHUNK, MAX_ANSWER_BYTES + 1 - len(body))):
         body += chunk
         if len(body) > MAX_ANSWER_BYTES:
@@ -95,25 +95,25 @@ def _read(response: requests.Response, target: str, ends: float, seconds: float)
 
 
 def _more(response: requests.Response, size: int) -> bytes:
-    """What came so far, and not only when there is enough of it: a slow answer must end in time."""
+    """Return what has arrived, without waiting for ``size`` bytes: a slow answer must end in time."""
     read = getattr(response.raw, "read1", None)  # urllib3 2
     try:
         return bytes(read(size, decode_content=False) if read else response.raw.read(1, decode_content=False))
     except Exception as error:
-        # What urllib3 and http.client raise has no common base that is public.
+        # The exceptions of urllib3 and http.client share no public base class.
         if "timed out" in str(error).lower():
             raise requests.ReadTimeout(error) from error
         raise requests.exceptions.ChunkedEncodingError(error) from error
 
 
 def _refused(error: requests.RequestException) -> bool:
-    """Whether the connection was never made: then nothing was sent."""
+    """Return whether the connection was never made, so that nothing was sent."""
     reason = getattr(error.args[0], "reason", None) if error.args else None
     return isinstance(error, requests.ConnectionError) and type(reason).__name__ in ("NewConnectionError", "NameResolutionError")
 
 
 def _words(error: BaseException) -> str:
-    """The innermost reason: what stands around it are addresses in memory."""
+    """Return the innermost reason: its wrappers contain addresses in memory."""
     found: BaseException = error
     while True:
         inner = getattr(found, "reason", None) or next((one for one in found.args if isinstance(one, BaseException)), None) or found.__cause__

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values from templates, made plain.
+"""Convert values from templates to plain Python.
 
 Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything
 that enters the plan goes through here, so the rest of the code sees plain Python only, and nothing that a VM or an
@@ -17,7 +17,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
 
 LARGEST = 10**limits.DIGITS
-# A float written out in full has up to 330 characters; longer ones are only sent to keep somebody busy.
+# A float written out in full has up to 330 characters; a longer text is not a real number and only costs time.
 LONGEST_NUMBER = 400
 TOO_LARGE = f"(a number of more than {limits.DIGITS} digits)"
 TOO_DEEP = f"(nested deeper than {limits.DEPTH} levels)"
@@ -27,7 +27,7 @@ FALSE_WORDS = frozenset(("false", "no", "off", "0", ""))
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A copy made of dict, list, str, int, float, bool and None only. What is nested too deep, or too large a number, becomes text."""
+    """Return a copy made of dict, list, str, int, float, bool and None only. Values nested too deep and numbers too large become text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -46,30 +46,30 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _fits(value: int) -> bool:
-    """Whether a whole number has no more digits than any that means something. Python refuses to write down very long ones."""
+    """Return whether a whole number is within the limit of digits. Python refuses to format very long ones."""
     return -LARGEST <= value <= LARGEST
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """The value if it is a mapping, else an empty one."""
-    # dict first: asking an abstract class is ten times slower, and a fleet's observations ask half a million times.
+    """Return the value if it is a mapping, else an empty one."""
+    # dict first: a check of an abstract class is ten times slower, and a fleet's observations need half a million.
     return value if isinstance(value, dict) or isinstance(value, Mapping) else {}  # noqa: SIM101
 
 
 def items(value: Any) -> Sequence[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     if isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))):
         return value
     return ()
 
 
 def texts(value: Any) -> list[str]:
-    """The texts of a list; what is not text is left out."""
+    """Return the texts of a list; skip other items."""
     return [str.__str__(item) for item in items(value) if isinstance(item, str)]
 
 
 def text(value: Any) -> str | None:
-    """Plain text, or nothing for nothing and for the empty text."""
+    """Return plain text, or None for None and for the empty text."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -82,7 +82,7 @@ def text(value: Any) -> str | None:
 
 
 def number(value: Any) -> float | None:
-    """A finite number; text that is a number counts (core 2.18)."""
+    """Return a finite number, also from text (core 2.18), or None."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str) and len(value) > LONGEST_NUMBER:
@@ -97,7 +97,7 @@ def number(value: Any) -> float | None:
 
 
 def whole(value: Any) -> int | None:
-    """A whole number."""
+    """Return a whole number, or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value) if _fits(value) else None
     result = number(value)
@@ -105,7 +105,7 @@ def whole(value: Any) -> int | None:
 
 
 def flag(value: Any) -> bool | None:
-    """True, false or unknown; the words that YAML and Jinja leave as text count."""
+    """Return a boolean, or None if unknown. Accept the words of YAML that Jinja leaves as text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) or (isinstance(value, int) and value in (0, 1)):

@@ -17,7 +17,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps imp
 
 # What needs nothing but the VM and its endpoint.
 ALWAYS = ("claim", "release", "note", "approve", "forget")
-LEASES = ("claim",)
+# What goes on to the VM of an action as the plan has it.
+DRAIN_KEYS = ("act", "event_id", "event", "claim", "rule", "verify", "deadline")
+UNDO_KEYS = ("act", "event_id", "claim")
 # In this order on each VM: records first, approvals before what takes longer. The same as act/stages.py.
 ORDER = ("claim", "release", "note", "approve", "undo", "recover", "drain", "forget")
 LONGEST_TIME = 19
@@ -75,8 +77,7 @@ def _drain(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
         return None
     deadline = action.get("deadline") or ""
     return {
-        **{key: action.get(key) for key in ("act", "event_id", "event", "claim", "rule", "verify")},
-        "deadline": deadline,
+        **{key: action.get(key) for key in DRAIN_KEYS},
         "late": bool(deadline) and vm["now"][:LONGEST_TIME] > str(deadline)[:LONGEST_TIME],
         "steps": steps,
     }
@@ -88,7 +89,7 @@ def _undo(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     if not record or not _all_on_vm(steps, record, vm["system"]):
         return None
     return {
-        **{key: action.get(key) for key in ("act", "event_id", "claim")},
+        **{key: action.get(key) for key in UNDO_KEYS},
         "event": plain_values.mapping(record.get("event")),
         "keep_phase": action["act"] == "undo",
         "steps": steps,

@@ -1,24 +1,24 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan: from what is, the next step for every VM and event. A pure function, and the only place that decides."""
+"""The plan: from the observed state, the next actions for every VM and event. A pure function, and the only place that decides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications, record_writes, replicas, stages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, pruning, record_writes, replicas, stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import (
     approval,
     approval_blockers,
-    deadlines,
     intents,
     leases,
     requeue,
@@ -28,36 +28,37 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, build_event_state
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
 
 # VMs that are named in one line.
 SHOWN = 5
-PRUNE_AFTER = 86400.0
 # All VMs of a group list its events, hundreds perhaps; a few of them tell as much as all.
 WITNESSES = 3
 
 
 class PlanError(ValueError):
-    """What the plan was given cannot be used."""
+    """The input of the plan cannot be used."""
 
 
 def make_plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """The whole plan, in plain lists and dictionaries."""
+    """Make the whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
-    observed_state = look(observations, policy, chosen, now)
-    event_states, hosts, moment, directory = observed_state.event_states, observed_state.hosts, observed_state.now, observed_state.directory
-    decided = decide(event_states, hosts, chosen, moment)
+    observed_state = observe(observations, policy, chosen, now)
+    hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
+    decided = decide(observed_state.event_states, hosts, chosen, moment)
+    event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
     keepers = replicas.Keepers(event_states, hosts, chosen)
-    steps = stages.this_turn(_steps(event_states, hosts, decided, phases, chosen, moment, keepers))
-    waiting = requeue.decide(event_states, hosts, steps, chosen)
-    event_states.sort(key=_age)
+    actions = stages.this_iteration(_actions(event_states, hosts, decided, phases, chosen, moment, keepers))
+    waiting = requeue.decide(event_states, hosts, actions, chosen)
+    event_states = sorted(event_states, key=_age)
+    observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, directory, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
-        "steps": steps,
-        "stages": stages.stages(steps),
+        "steps": [serialise(action) for action in actions],
+        "stages": stages.stages(actions),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
@@ -75,16 +76,16 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         },
         "capacity": allocation.shown(decided.budget),
         "claims": leases.shown(hosts, chosen),
-        "involved": _involved(event_states, hosts, steps, chosen, keepers),
-        "counts": summaries.counts(phases, steps, hosts, summary),
-        "fingerprint": summaries.fingerprint(hosts, steps),
+        "involved": _involved(event_states, hosts, actions, chosen, keepers),
+        "counts": summaries.counts(phases, actions, hosts, summary),
+        "fingerprint": summaries.fingerprint(hosts, actions),
     }
     return printable_plan.screened(found)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedState:
-    """What is, before anything is decided."""
+    """All events and VMs, before anything is decided."""
 
     event_states: list[EventState]
     hosts: list[Host]
@@ -94,8 +95,8 @@ class ObservedState:
     """Names in respond_retired that are known from nowhere else."""
 
 
-def look(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
-    """All events and VMs, from what was observed."""
+def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
+    """Return the observed state: all events and VMs of the observations."""
     moment = timestamps.parse(now)
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
@@ -103,8 +104,8 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Observ
     hosts = overrides.retire(observed, settings.retired)
     directory = Directory(hosts)
     rules = policies.load(policy)
-    events = overrides.worth_a_case(collect(hosts), overrides.speaking(hosts, moment))
-    # In an order that no VM chooses: who comes first would else depend on what the first VM lists first.
+    events = overrides.without_ended(collect(hosts), overrides.with_overrides(hosts, moment))
+    # In an order that no VM chooses: else the first event would be the one that the first VM lists first.
     events.sort(key=lambda seen: seen.key)
     event_states = [build_event_state(seen, directory, rules, settings, moment) for seen in events]
     members = {name.lower() for group in settings.capacity for name in group.members}
@@ -114,34 +115,40 @@ def look(observations: Any, policy: Any, settings: Settings, now: Any) -> Observ
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What was decided for all participants together."""
+    """The decisions for all participants together."""
 
-    claims: list[dict[str, Any]]
-    approvals: list[dict[str, Any]]
+    event_states: list[EventState]
+    """The same events, each participant with its intent."""
+    leases: list[AcquireLease | ReleaseLease]
+    approvals: list[Approve]
     budget: allocation.Budget
 
 
 def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
-    """Fill in what every participant does; claims and approvals come back as steps, and with them who is out."""
+    """Decide what every participant does, which leases are acquired and released, and which events are approved."""
     board = leases.read(hosts, settings, now)
-    budget = serve(event_states, hosts, board, settings, now)
-    undo_order.arrange(event_states, settings)
-    approvers = approval.ready(event_states, settings)
-    leases.arrange(board, event_states, approvers, hosts)
-    return Decided(board.steps, approval.steps(event_states, approvers, settings), budget)
+    event_states, budget = allocate(event_states, hosts, board, settings, now)
+    event_states = undo_order.arrange(event_states, settings)
+    event_states, approvers = approval.ready(event_states, settings)
+    event_states, approvers = leases.arrange(board, event_states, approvers, hosts)
+    event_states, approvals = approval.actions(event_states, approvers, settings)
+    return Decided(event_states, board.actions, approvals, budget)
 
 
-def serve(event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float) -> allocation.Budget:
-    """What each VM needs for its events, seen by itself, and then who has room."""
+def allocate(
+    event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float
+) -> tuple[list[EventState], allocation.Budget]:
+    """Decide what each VM needs for its events by itself, and then what the disruption budget leaves room for."""
+    served = []
     for event_state in event_states:
-        event_state.blockers = approval_blockers.blockers(event_state, settings, now)
-        event_state.hold = approval_blockers.lasting(event_state, settings, now)
-        intents.decide(event_state, settings, now)
-    return allocation.arrange(event_states, hosts, board, settings, now)
+        blockers = approval_blockers.blockers(event_state, settings, now)
+        hold = approval_blockers.lasting(event_state, settings, now)
+        served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
+    return allocation.arrange(served, hosts, board, settings, now)
 
 
 def _unread(hosts: list[Host]) -> list[str]:
-    """Why VMs could not be read, those with the same reason together."""
+    """Return why VMs could not be read, those with the same reason together."""
     found: dict[str, list[str]] = {}
     for host in hosts:
         if host.state == "failed":
@@ -150,7 +157,7 @@ def _unread(hosts: list[Host]) -> list[str]:
 
 
 def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:
-    """What VMs say that does not count, or contradicts others; and names of retired VMs that are misspelt perhaps."""
+    """Return what operators should know: contradictions between VMs, overrides that do not count, and retired VMs whose names may be misspelt."""
     event_states = observed_state.event_states
     confused = [
         *observed_state.directory.contested.values(),
@@ -170,7 +177,7 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
 
 
 def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
-    """What operators have to see to, a few lines for each VM: one VM's records must not bury the others."""
+    """Return what operators have to do by hand, a few lines for each VM: one VM's records must not bury the others."""
     said: dict[str, list[str]] = {}
     for event_state in event_states:
         for participant in event_state.participants:
@@ -178,12 +185,14 @@ def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
     return [line for lines in said.values() for line in lines[: summaries.OF_ONE_VM]]
 
 
-def _steps(
+def _actions(
     event_states: list[EventState], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
-) -> list[dict[str, Any]]:
-    """Claims and records first, approvals before what takes longer, people last: telling them delays nothing."""
-    written, acts, tells = list(decided.claims), [], []
-    orders = _orders(hosts)
+) -> list[Action]:
+    """Return all actions: leases and records first, approvals before what takes longer, notifications last, because they must not delay the others."""
+    written: list[Action] = list(decided.leases)
+    drains: list[Action] = []
+    notices: list[Action] = []
+    methods = method_actions.MethodActions(hosts, settings, now)
     for event_state in event_states:
         if not event_state.ours:
             continue
@@ -195,97 +204,24 @@ def _steps(
             noted = record_writes.note(event_state, participant, settings)
             if noted:
                 written.append(noted)
-            act = _act(event_state, participant, settings, now) if participant.may_act else None
-            if act and act["act"] == "drain":
-                act["rule"]["order"] = _order(participant, orders)
-                if participant.beyond_capacity or (participant.holds_changes and allocation.beyond_by_record(participant)):
-                    act["rule"]["beyond_capacity"] = True
-            if act:
-                acts.append(keepers.for_step(event_state, participant, act))
+            action = methods.of(participant)
+            if action:
+                drains.append(keepers.add_to(event_state, participant, action))
         if settings.tell:
-            tells += notifications.steps(event_state, phases[event_state.key])
-    return written + decided.approvals + acts + keepers.steps(event_states) + tells + _forget(hosts)
-
-
-def _orders(hosts: list[Host]) -> dict[str, int]:
-    """The last place that is taken among the drains of each VM."""
-    return {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
-
-
-def _order(participant: Participant, orders: dict[str, int]) -> int:
-    """A drain keeps its place until it is undone. The steps of a VM are taken one after the other, so places can be given now."""
-    if participant.record is not None and participant.record.needs_undo:
-        return participant.record.order
-    orders[participant.host.name] += 1
-    return orders[participant.host.name]
-
-
-def _act(event_state: EventState, participant: Participant, settings: Settings, now: float) -> dict[str, Any] | None:
-    record = participant.record
-    step = {
-        "host": participant.host.name,
-        "act": participant.intent,
-        "event_id": record.event.event_id if record else participant.event.event_id,
-        "claim": leases.token(settings),
-        "reason": participant.reason or f"{participant.event.event_type} {participant.event.event_id}",
-    }
-    if participant.intent in ("drain", "verify"):
-        begins = participant.phase != "draining"
-        # As this VM has it: what its methods and its record are told of the event does not come from another VM.
-        event = {key: value for key, value in participant.event.values.items() if key != "raw"}
-        event["event_id"] = step["event_id"]
-        return {
-            **step,
-            "act": "drain",
-            "event": event,
-            "deadline": timestamps.form(deadlines.deadline(participant, settings, now, begins=begins)),
-            "rule": participant.rule.as_dict(),
-            "verify": participant.intent == "verify",
-            "attempt": _attempt(participant),
-            "continues": not begins or _under_way(participant, settings),
-        }
-    if participant.intent in ("undo", "recover"):
-        return {**step, "continues": participant.phase == "recovering" or _under_way(participant, settings)}
-    return None
-
-
-def _under_way(participant: Participant, settings: Settings) -> bool:
-    """Whether the record has been where it is for a while: looking again at once would show nothing new."""
-    history = participant.record.history if participant.record else ()
-    return bool(history) and participant.look_now - history[-1][1] > 2 * settings.check_interval
-
-
-def _attempt(participant: Participant) -> int:
-    record = participant.record
-    return 1 + sum(1 for phase, _at in record.since("noticed") if phase == "failed") if record else 1
-
-
-def _forget(hosts: list[Host]) -> list[dict[str, Any]]:
-    """Records are pruned a day after their undo was verified."""
-    found = []
-    for host in hosts:
-        look = host.look
-        if look is None:
-            continue
-        for record in look.records.values():
-            recovered = record.last("recovered")
-            if record.phase == "recovered" and recovered is not None and look.now - recovered > PRUNE_AFTER:
-                step = {"host": host.name, "act": "forget", "event_id": record.event.event_id, "continues": False}
-                found.append({**step, "reason": "it was over more than a day ago"})
-                break
-    return found
+            notices += notifications.actions(event_state, phases[event_state.key])
+    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *pruning.actions(hosts)]
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:
-    """Oldest first: by when it was noticed, then by its time."""
+    """Return the sort key that puts the oldest event first: by when it was noticed, then by its time."""
     noticed = [participant.record.history[0][1] for participant in event_state.participants if participant.record and participant.record.history]
     infinite = float("inf")
     return min(noticed, default=infinite), event_state.event.not_before or infinite, event_state.key
 
 
-def _involved(event_states: list[EventState], hosts: list[Host], steps: list[dict[str, Any]], settings: Settings, keepers: replicas.Keepers) -> list[str]:
-    """The VMs to look at again while something goes on, and some witnesses: an event that any of them lists is listed."""
-    names = {step["host"] for step in steps}
+def _involved(event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers) -> list[str]:
+    """Return the VMs to observe again while something goes on, and some witnesses: an event that any of them lists is listed."""
+    names = {action.host for action in actions}
     for event_state in event_states:
         if requeue.is_alive(event_state):
             names.update(participant.host.name for participant in event_state.participants)

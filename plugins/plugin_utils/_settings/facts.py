@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Settings that a VM has brought along in its facts. A module's facts, gather_facts among them, beat group_vars and host_vars."""
+"""Find settings in a VM's facts. Facts of a module, those of gather_facts included, take precedence over group_vars and host_vars."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SHOWN = 5
 
 
 def settings_in(facts: Any) -> list[str]:
-    """The names of settings among a host's facts. Core strips ansible_ from them, so that ansible_respond_policy is found as well."""
+    """Return the names of settings in a host's facts. Core strips ansible_ from facts, so ansible_respond_policy is found as well."""
     if not isinstance(facts, Mapping):
         return []
     return sorted(name for name in map(str, facts) if is_setting(name))
 
 
 def why_refused(facts: Any) -> str | None:
-    """What is said of a VM whose facts have settings, and what to do. None for one whose facts have none."""
+    """Return why a VM whose facts contain settings is refused, and what to do; None if they contain none."""
     names = [printable(name, 60) for name in settings_in(facts)]
     if not names:
         return None
@@ -36,7 +36,7 @@ def why_refused(facts: Any) -> str | None:
 
 
 def refused_hosts(hosts: Any, hostvars: Mapping[str, Any]) -> dict[str, str]:
-    """Each of these hosts whose facts have settings, with the reason."""
+    """Return the hosts whose facts contain settings, each with the reason."""
     found = {}
     for name in map(str, hosts):
         if name in hostvars:

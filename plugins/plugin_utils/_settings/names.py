@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Which variables are settings, so that nothing but the inventory, group_vars and whoever runs Ansible may set them."""
+"""The names of settings, which only the inventory, group_vars and the command line may set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 ROLES = ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade")
-# What the roles keep for themselves while they run, and what they leave for the play.
+# Variables that the roles keep while they run, and results that they leave for the play.
 INTERNAL = re.compile(f"__({'|'.join(ROLES)})_")
 RESULTS = frozenset(
     (
@@ -35,13 +35,13 @@ RESULTS = frozenset(
         "upgrade_until",
     )
 )
-# Of Ansible and AWX: a fact of this name would make one VM another, or whoever runs this somebody else.
+# Variables of Ansible and AWX: a fact of such a name would change a VM's or the operator's identity.
 OTHERS = frozenset(("inventory_hostname", "inventory_hostname_short", "group_names", "playbook_dir", "awx_job_id", "awx_user_name", "tower_user_name"))
 
 
 @functools.lru_cache(maxsize=1)
 def setting_names() -> frozenset[str]:
-    """Every option of the roles that act on VMs, as their argument_specs have them."""
+    """Return every option of the roles that act on VMs, from their argument_specs."""
     folder = pathlib.Path(__file__).resolve().parents[3] / "roles"
     return frozenset(name for role in ROLES for name in _options(folder / role / "meta" / "argument_specs.yml"))
 
@@ -49,10 +49,10 @@ def setting_names() -> frozenset[str]:
 def _options(path: pathlib.Path) -> set[str]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with path.open(encoding="utf-8") as file:
-        entries = yaml.load(file, Loader=loader)["argument_specs"].values()  # noqa: S506  a safe loader, the fast one where there is one
+        entries = yaml.load(file, Loader=loader)["argument_specs"].values()  # noqa: S506  a safe loader, the fast one if available
     return {str(name) for entry in entries for name in entry.get("options") or {}}
 
 
 def is_setting(name: str) -> bool:
-    """Whether a fact must not have this name."""
+    """Return whether a fact of this name is refused."""
     return name in setting_names() or name in RESULTS or name in OTHERS or (name.startswith("__") and INTERNAL.match(name) is not None)

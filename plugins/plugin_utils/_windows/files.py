@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The file operations of the records on a Windows VM, each one line of cmd.exe.
+"""File operations for the records on a Windows VM, each one line of cmd.exe.
 
-What must happen in one step is one rename: "ren" fails where the new name is taken, "move /y" replaces it. Neither PowerShell nor a
-service of our own is needed.
+An atomic step is one rename: "ren" fails if the new name is taken, "move /y" replaces it. Neither PowerShell nor a service of our
+own is needed.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK, check_rights
 
-# What is longer is not read: all of it goes through the session.
+# A longer file is not read: its content goes through the session.
 LARGEST_FILE = FILE_BYTES
-# That a file was changed before yesterday is all that cmd can be asked in every language of Windows. It goes by dates: with one day less,
-# a file of 23:59 would be old at midnight.
+# In every language of Windows, cmd can only tell that a file was changed before yesterday. It compares dates: with one day less, a file
+# of 23:59 would be old at midnight.
 DAYS_OLD = 2 * 86400.0
 DIRECTORY = re.compile(r"(?:%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:)(?:\\[^\\/:*?\"<>|%\x00-\x1f]+)+")
 PLAIN = re.compile(r"[A-Za-z0-9._-]+")
-# Administrators, the system, and whoever owns a file. By number, because names depend on the language.
-# In quotes, or their brackets would end the group of commands that they stand in.
+# Administrators, the system, and the owner of a file. By SID, because names depend on the language.
+# In quotes: their brackets would otherwise end the group of commands around them.
 RIGHTS = '"*S-1-5-32-544:(OI)(CI)F" "*S-1-5-18:(OI)(CI)F" "*S-1-3-4:(OI)(CI)F"'
-# Windows renames no file that another process reads at that moment: other runs look at the records, and virus scanners at everything.
-# Nothing is changed then, and a call takes longer than they do.
+# Windows cannot rename a file while another process reads it: other runs read the records, and virus scanners read everything.
+# A failed rename changes nothing, and a call takes longer than such a read.
 TRIES = 5
 # Exit codes of the lines below.
 FAILED, MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 1, 2, 4, 5, 6
-WORDS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
+REASONS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
 
-# Whose it is, the names, every content, and the names again: equal lists mean that nothing came or went meanwhile.
+# The directory's rights, the names, all contents, and the names again: equal lists mean that no file came or went meanwhile.
 LOAD = (
     '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =rights&{ask}&echo =list&dir /b /a-d 2>nul&'
     '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
@@ -50,13 +50,13 @@ MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights
 STORE = '(if not exist "{where}\\" exit 2)&(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
 TAKE = 'ren "{where}\\{name}" "{new}" 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&(if exist "{where}\\{new}" exit 5)&exit 1'
 REPLACE = 'move /y "{where}\\{name}" "{where}\\{new}" >nul 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&exit 1'
-# "del" succeeds without a file. Renaming first lets one of two win, and tells a claim that was renewed meanwhile.
+# "del" succeeds without a file. After a rename only one of two processes wins, and a lease that was renewed meanwhile is noticed.
 REMOVE = '(ren "{where}\\{name}" "{new}" 2>nul||((if exist "{where}\\{name}" exit 1)&exit 2))&del /f /q "{where}\\{new}" 2>nul&exit 0'
 OLD = 'forfiles /p "{where}" /m "{name}" /d -2 >nul 2>nul&&exit 0&exit 1'
 
 
 def check_directory(path: str) -> str:
-    """The directory as the lines can hold it, or a ValueError that says what is wrong."""
+    """Return the directory if the lines of cmd can hold it. Raise ValueError that says what is wrong."""
     plain = path.strip().replace("/", "\\").rstrip("\\")
     if not DIRECTORY.fullmatch(plain):
         raise ValueError(f"records_path is {path!r}; on a Windows host it must be a whole path such as C:\\ProgramData\\name or %ProgramData%\\name.")
@@ -64,7 +64,7 @@ def check_directory(path: str) -> str:
 
 
 class WindowsFiles:
-    """One directory on a Windows VM; see Files. With ``once`` one reading serves until something is changed: a look is one moment."""
+    """One directory on a Windows VM; see Files. With ``once`` one reading serves until the next change: an observation is one moment."""
 
     def __init__(self, calls: Calls, where: str, check_mode: bool, once: bool = False) -> None:
         self.where = check_directory(where)
@@ -74,7 +74,7 @@ class WindowsFiles:
         self._names: list[str] | None = None
         self._contents: dict[str, bytes] = {}
         self._made = False
-        # Temporary files that a rename has taken away; asking to remove them needs no call.
+        # Temporary files that a rename has consumed; their removal needs no call.
         self._taken: set[str] = set()
 
     def make(self) -> None:
@@ -89,7 +89,7 @@ class WindowsFiles:
 
     def read(self, name: str) -> bytes:
         check_name(name)
-        # No file has the same name and another content later, but for the few that are replaced whole; so what the last listing had is right.
+        # No name is ever reused with other content, except for a few files that are replaced whole; so the content of the last listing is right.
         if self._names is None:
             self._load()
         if name in self._contents:
@@ -103,7 +103,7 @@ class WindowsFiles:
         self._change(STORE, name=name, sent=self._calls.send(content))
 
     def link(self, old: str, new: str) -> None:
-        # Not a second name, but the new one instead of the old: as exclusive, and in one step as well.
+        # A rename instead of a second name: as exclusive, and also atomic.
         self._change(TAKE, name=old, new=new)
         self._taken.add(old)
 
@@ -117,7 +117,7 @@ class WindowsFiles:
         self._change(REMOVE, name=name, new=f"{TEMPORARY}{uuid.uuid4().hex}.json")
 
     def sync(self) -> None:
-        """cmd cannot ask for it: what was written in the last seconds before a host loses power may be lost (docs/TESTING.md)."""
+        """Do nothing: cmd cannot flush, so writes of the last seconds before a host loses power may be lost (docs/TESTING.md)."""
 
     def age(self, name: str) -> float:
         code, _output, _errors = self._calls.command(self._line(OLD, name=name))
@@ -164,18 +164,18 @@ class WindowsFiles:
             raise FileNotFoundError(f"{self.where} or a file in it is not there")
         if code == TAKEN:
             raise FileExistsError(f"the name is taken in {self.where}")
-        why = " ".join(errors.split())[:200] or WORDS.get(code, f"cmd.exe ended with {code}")
+        why = " ".join(errors.split())[:200] or REASONS.get(code, f"cmd.exe ended with {code}")
         raise OSError(why)
 
 
 def _rights(output: str) -> list[str]:
-    """What LOAD printed of the directory's rights. It comes first, so that no file's content can be taken for it."""
+    """Return what LOAD printed about the directory's rights. It comes first, so that no file's content can imitate it."""
     lines = output.split("=list", 1)[0].splitlines()
     return lines[1:] if lines[:1] == ["=rights"] else []
 
 
 def _parts(output: str) -> tuple[list[str], dict[str, bytes], list[str]]:
-    """What LOAD printed: the names, the contents, the names again. No line of our JSON begins with "="."""
+    """Return what LOAD printed: the names, the contents, the names again. No line of our JSON begins with "="."""
     lists: list[list[str]] = []
     contents: dict[str, list[str]] = {}
     into: list[str] | None = None
@@ -188,7 +188,7 @@ def _parts(output: str) -> tuple[list[str], dict[str, bytes], list[str]]:
         elif line.startswith("=file "):
             name, into = line[len("=file ") :], []
         elif line == "=read":
-            # Only what was read to its end counts; what could not be read must not look like a broken record.
+            # Only a complete reading counts: an unreadable file must not look like a broken record.
             contents[name] = into or []
         elif line == "=end":
             ended = True

@@ -3,22 +3,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What a Windows VM knows itself: its clock, its boot, its services, its event log."""
+"""What a Windows VM provides: its clock, its boot, its services, its event log."""
 
 from __future__ import annotations
 
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import Answer, ask, split_url, url_is_useless
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import Answer, check_with, split_url, unusable_url
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds, utc_text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said, whole_seconds
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text, whole_seconds
 
 LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
 
 
 class WindowsHost:
-    """A Windows VM; see Host. Its clock is asked once: from then on the time that passes here is added."""
+    """A Windows VM; see Host. Its clock is read once; after that the time that passes on the controller is added."""
 
     system = "windows"
 
@@ -37,8 +37,8 @@ class WindowsHost:
         return utc_text(seconds + time.monotonic() - self._asked)
 
     def boot_id(self) -> str | None:
-        # Windows has no name for a boot. Its time is one, give or take a second (see enabled_since.py), as long as nobody sets the clock; then the
-        # drain is checked once more than needed.
+        # Windows has no boot id. The boot time serves as one, within a second (see enabled_since.py), unless the clock is set; then the
+        # drain is verified once more than needed.
         return self._boot_id or str(self._read().get("ansible_lastboot") or "") or None
 
     def uptime_seconds(self) -> float | None:
@@ -48,12 +48,12 @@ class WindowsHost:
         return float(uptime) + time.monotonic() - self._asked
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
-        return ask(health, self._port, self._url, self._file, self._service)
+        return check_with(health, self._port, self._url, self._file, self._service)
 
     def tell(self, line: str) -> str | None:
-        """One line for the event log of applications; why it could not be written, else None."""
+        """Write one line to the event log of applications. Return why it failed, or None."""
         answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])
-        return said(answer) if answer.get("failed") or answer.get("rc") else None
+        return failure_text(answer) if answer.get("failed") or answer.get("rc") else None
 
     def _read(self) -> dict[str, t.Any]:
         if self._facts is None:
@@ -61,7 +61,7 @@ class WindowsHost:
             answer = self._calls.call("setup", gather_subset=["!all", "!min", "date_time", "uptime"])
             self._asked = (before + time.monotonic()) / 2
             if answer.get("failed"):
-                raise OSError(f"the VM's time cannot be asked for: {said(answer)}")
+                raise OSError(f"the VM's time cannot be asked for: {failure_text(answer)}")
             self._facts = dict(answer.get("ansible_facts") or {})
         return self._facts
 
@@ -69,27 +69,27 @@ class WindowsHost:
         where, limit = f"port {port} of {host}", whole_seconds(timeout)
         answer = self._calls.call("win_wait_for", host=host, port=port, state="started", delay=0, sleep=1, connect_timeout=limit, timeout=limit)
         if answer.get("failed"):
-            return False, f"{where} does not accept connections: {said(answer)}"
+            return False, f"{where} does not accept connections: {failure_text(answer)}"
         return True, f"{where} accepts connections"
 
     def _url(self, url: str, timeout: float, validate_certs: bool) -> Answer:
         try:
             split_url(url)
         except ValueError as error:
-            return url_is_useless(url, error)
+            return unusable_url(url, error)
         answer = self._calls.call(
             "win_uri", url=url, method="GET", use_proxy=False, follow_redirects="none", validate_certs=validate_certs, timeout=whole_seconds(timeout)
         )
         status = answer.get("status_code")
         if isinstance(status, bool) or not isinstance(status, int) or status < 100:
-            return False, f"{url} does not answer: {said(answer)}"
+            return False, f"{url} does not answer: {failure_text(answer)}"
         return 200 <= status < 400, f"{url} answers with status {status}"
 
     def _file(self, path: str) -> Answer:
         answer = self._calls.call("win_stat", path=path, get_checksum=False)
         found = answer.get("stat")
         if answer.get("failed") or not isinstance(found, dict):
-            return None, f"the file {path} cannot be looked at: {said(answer)}"
+            return None, f"the file {path} cannot be looked at: {failure_text(answer)}"
         if not found.get("exists"):
             return False, f"the file {path} is not there"
         if found.get("isdir"):
@@ -100,7 +100,7 @@ class WindowsHost:
         answer = self._calls.call("win_service_info", name=name)
         services = answer.get("services")
         if answer.get("failed") or not isinstance(services, list):
-            return None, f"the service {name} cannot be asked for: {said(answer)}"
+            return None, f"the service {name} cannot be asked for: {failure_text(answer)}"
         states = [str(service.get("state")) for service in services if isinstance(service, dict)]
         if not states:
             return False, f"Windows has no service {name}"

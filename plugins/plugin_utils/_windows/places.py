@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Where a Windows VM may have written down its endpoint: the two values of the registry that the published samples leave (fact c5)."""
+"""The places where a Windows VM may have its endpoint: the two registry values that the published samples set (fact c5)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, said
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text
 
-# What stands there, in words; key; value. Variables of the whole system are in the registry as well.
+# Description; key; value. Variables of the whole system are in the registry as well.
 VALUES = (
     (f"system variable {VARIABLE}", "HKLM:\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment", VARIABLE),
     ("registry value ScheduledEventsIp", "HKLM:\\SOFTWARE\\ScheduledEvents", "ScheduledEventsIp"),
@@ -33,7 +33,7 @@ class WindowsPlaces:
         self._calls = calls
 
     def candidates(self, seconds: float) -> t.Iterator[Candidate]:
-        """Both values, then the usual address."""
+        """Return both values, then the default address."""
         for source, key, name in VALUES:
             yield self._read(source, key, name)
         yield Candidate("Azure's usual address", USUAL_ADDRESS)
@@ -41,6 +41,6 @@ class WindowsPlaces:
     def _read(self, source: str, key: str, name: str) -> Candidate:
         answer = self._calls.call("win_reg_stat", path=key, name=name)
         if answer.get("failed"):
-            return Candidate(source, None, f"cannot be read ({said(answer)})")
+            return Candidate(source, None, f"cannot be read ({failure_text(answer)})")
         text = str(answer.get("value") or "").strip() if answer.get("exists") else ""
         return Candidate(source, *finding_of_address(text)) if text else Candidate(source, None, "not set")

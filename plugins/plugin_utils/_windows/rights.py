@@ -3,18 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Whether the records' directory on a Windows VM is in nobody's hands but ours, by its security descriptor.
+"""Check by its security descriptor that only trusted users control the records' directory on a Windows VM.
 
-Names of users depend on the language of Windows, and so do all commands that print them; a descriptor (SDDL) has their numbers.
+User names depend on the language of Windows, and so do all commands that print them; a descriptor (SDDL) has SIDs.
 """
 
 from __future__ import annotations
 
 import re
 
-# One line for cmd.exe, in the directory: its descriptor, then the number of the user who asks.
+# One line for cmd.exe, in the directory: its descriptor, then the SID of the current user.
 ASK = 'powershell.exe -NoProfile -NonInteractive -Command "(Get-Acl -LiteralPath .).Sddl;[Security.Principal.WindowsIdentity]::GetCurrent().User.Value"'
-# Administrators, the system, the owner and whoever makes a file, the built-in administrator, Windows' own installer.
+# Administrators, the system, the owner and creator of a file, the built-in administrator, Windows' own installer.
 TRUSTED = {
     "BA", "SY", "OW", "CO", "LA",
     "S-1-5-32-544", "S-1-5-18", "S-1-3-4", "S-1-3-0", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
@@ -22,14 +22,14 @@ TRUSTED = {
 OWNER = re.compile(r"O:(S-[0-9-]+|[A-Z]{2})(?=[GDS]:|$)")
 ACCESS = re.compile(r"D:([A-Z]*)((?:\([^()]*\))*)")
 ENTRY = re.compile(r"\(([^()]*)\)")
-# Rights by which nothing can be changed, in letters and as bits.
+# Rights that allow no change, as letters and as bits.
 READ_ONLY = {"FR", "FX", "GR", "GX", "RC", "CC", "SW", "LO", "RP"}
 CHANGING = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x10000 | 0x40000 | 0x80000 | 0x2000000 | 0x10000000 | 0x40000000
 
 
-def check_rights(where: str, said: list[str]) -> None:
-    """Raise PermissionError where others own or may write the directory. ``said`` is what ASK printed."""
-    lines = [line.strip() for line in said if line.strip()]
+def check_rights(where: str, printed: list[str]) -> None:
+    """Raise PermissionError if others own or may write the directory. ``printed`` is the output of ASK."""
+    lines = [line.strip() for line in printed if line.strip()]
     owner, access = (OWNER.match(lines[0]), ACCESS.search(lines[0])) if len(lines) == 2 else (None, None)
     if owner is None or access is None:
         raise PermissionError(f"the owner and the rights of {where} cannot be asked for: {' '.join(lines)[:200] or 'no answer'}")
@@ -40,14 +40,14 @@ def check_rights(where: str, said: list[str]) -> None:
     )
     if owner.group(1) not in trusted:
         raise PermissionError(f"{where} belongs to {owner.group(1)}, not to the administrators, the system or the connecting user: {mend}")
-    # No list at all is everything for everybody.
+    # A missing list grants everything to everyone.
     others = _who_may_write(access.group(2)) - trusted if "NO_ACCESS_CONTROL" not in lines[0] else {"everybody"}
     if others:
         raise PermissionError(f"{where} may be written by {', '.join(sorted(others))[:200]}: {mend}")
 
 
 def _who_may_write(entries: str) -> set[str]:
-    """All who are allowed something by which files can be changed. A denial beside it is not weighed."""
+    """Return all users with a right that allows changes to files. Denials are ignored."""
     found = set()
     for entry in ENTRY.findall(entries):
         parts = entry.split(";")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The way to the metadata service of a Windows VM: each request is one call of win_uri there."""
+"""The transport to the metadata service of a Windows VM: each request is one call of win_uri there."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import (
     Calls,
+    failure_text,
     is_session_fault,
-    said,
     whole_seconds,
 )
 
@@ -41,10 +41,10 @@ HINT = (
 
 
 class WindowsTransport:
-    """Asks from the Windows VM.
+    """Send requests from the Windows VM.
 
-    A lost session becomes an answer that was lost where ``keep_asking`` is set, for those who ask again anyway, and always for an
-    approval, which may have been received. Elsewhere Ansible's own error makes the VM unreachable, as on Linux.
+    A broken session becomes a lost answer if ``keep_asking`` is set, for callers that repeat the request anyway, and always for an
+    approval, which may have been received. Otherwise Ansible's own error makes the VM unreachable, as on Linux.
     """
 
     def __init__(self, calls: Calls, endpoint: str, check_mode: bool, keep_asking: bool = False) -> None:
@@ -63,9 +63,9 @@ class WindowsTransport:
         connect_timeout: float = 5.0,
         request_timeout: float = 125.0,
     ) -> Answer:
-        """One request, one answer; see Transport. Raises ScheduledEventsError."""
+        """Send one request and read its answer; see Transport. Raise ScheduledEventsError."""
         if self._check_mode and method != "GET":
-            # win_uri would send it. Nothing comes here in check mode; this is the second lock.
+            # win_uri would send it. Callers send nothing in check mode; this is a second check.
             raise AssertionError(f"{method} in check mode")
         target = f"{method} {self.endpoint}{path}"
         try:
@@ -82,10 +82,10 @@ class WindowsTransport:
             raise cut_off(target, f"the session with the VM was lost: {' '.join(str(error).split())[:200]}") from error
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no connection is kept open."""
 
     def _connect(self, target: str, connect_timeout: float) -> None:
-        """win_uri has one time limit for everything. That nobody is there must not take as long as a slow first answer."""
+        """Test the connection first: win_uri has a single time limit, and an unreachable service must not take as long as a slow first answer."""
         if self._connects:
             return
         limit = whole_seconds(connect_timeout)
@@ -110,14 +110,14 @@ class WindowsTransport:
         began = time.monotonic()
         answer = self._calls.call("win_uri", **arguments)
         status = answer.get("status_code")
-        # A status that is allowed and a failure all the same: the body broke off.
+        # A failure despite an accepted status: the body ended early.
         broken = bool(answer.get("failed")) and status == 200
         if isinstance(status, int) and not isinstance(status, bool) and status >= 100 and not broken:
             return _answer(status, answer, target)
-        # Without a status there was no answer. Its text depends on the VM's language; the time does not.
+        # Without a status there was no answer. The error's text depends on the VM's language; the elapsed time does not.
         if time.monotonic() - began >= request_timeout:
             raise too_late(target, request_timeout)
-        raise cut_off(target, said(answer))
+        raise cut_off(target, failure_text(answer))
 
 
 def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:

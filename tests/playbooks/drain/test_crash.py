@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 from fleet import HERE, Fleet, Host
+from lab import warm
 
-# Killed before this task, at which of its occurrences. (Every cut point of a whole pass: tests of role respond.)
-CUTS = [
-    ("Probe file | Tell the load balancer that this VM is out", 1),
-    ("Outcome | Write", 1),
-    ("Command | Run begin", 1),
-    ("Outcome | Write", 2),
-]
-UNDO_CUTS = [("Undo outcome | Write", 1), ("Undo outcome | Write", 2)]
+# Killed before or after this write of a record. (Every cut point of a whole pass: tests/crash.)
+CUTS = [("after", 1), ("before", 2), ("after", 3), ("before", 4)]
+UNDO_CUTS = [("before", 1), ("before", 2)]
 
 
 def add(fleet: Fleet, name: str) -> Host:
@@ -40,17 +36,25 @@ def as_before(host: Host) -> bool:
     )
 
 
-def kill_at(cut: tuple[str, int]) -> dict[str, str]:
-    return {"ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback"), "ANSIBLE_CALLBACKS_ENABLED": "kill_at", "KILL_AT": cut[0], "KILL_AT_COUNT": str(cut[1])}
+def kill_at(fleet: Fleet, cut: tuple[str, int]) -> dict[str, str]:
+    return {
+        "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback"),
+        "ANSIBLE_CALLBACKS_ENABLED": "kill_at",
+        "KILL_FILE": str(fleet.folder / "controller"),
+        "KILL_WHEN": cut[0],
+        "KILL_WRITE": str(cut[1]),
+    }
 
 
 @pytest.mark.parametrize(("act", "cuts"), [("drain", CUTS), ("recover", UNDO_CUTS)])
 def test_killed_and_run_again(fleet: Fleet, act: str, cuts: list[tuple[str, int]]) -> None:
     hosts = [add(fleet, f"{act}{position}") for position in range(len(cuts))]
+    for host in hosts:
+        host.variables["ansible_python_interpreter"] = warm.python(str(HERE / "site"))
     if act == "recover":
         fleet.drain()
     for host, cut in zip(hosts, cuts):
-        run = getattr(fleet, act)(host.name, env=kill_at(cut), may_end_early=True)
+        run = getattr(fleet, act)(host.name, env=kill_at(fleet, cut), may_end_early=True)
         assert run.returncode == -9 and host.result == {}, (cut, run.stdout)
     if act == "drain":
         fleet.drain()

@@ -217,7 +217,7 @@ def test_what_fails(fleet: Fleet, tmp_path: Path) -> None:
     assert second.state == "undone" and log_of(second)[-2:] == ["two-undo", "one-undo"]
     assert second.record["phase"] == "failed" and "broken" in second.record["reason"] and second.record["undone"] is True
     assert late.state == "undone" and late.record["undone"] is True
-    assert stubborn.state == "failed" and "Run undo" in stubborn.result["error"], stubborn.result
+    assert stubborn.state == "failed" and "undo ended with exit code 1" in stubborn.result["error"], stubborn.result
     assert stubborn.record["phase"] == "failed" and stubborn.record["undone"] is False
     assert [method["state"] for method in stubborn.record["methods"]] == ["failed", "undone"]
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the client's tests share: a fake clock, a scripted transport, and a small HTTP server on loopback."""
+"""Helpers of the client's tests: a fake clock, a scripted transport, and a small HTTP server on loopback."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def document(incarnation: t.Any, *events: t.Any) -> str:
 
 
 class FakeClock(Clock):
-    """Time that passes only when somebody sleeps. It begins an hour before raw_event's NotBefore."""
+    """A clock that advances only by sleep. It begins an hour before raw_event's NotBefore."""
 
     def __init__(self) -> None:
         self.passed = 0.0
@@ -74,7 +74,7 @@ Step = t.Union[str, bytes, t.Tuple[int, str], Exception, t.Callable[[], t.Any]]
 
 
 class FakeTransport:
-    """Answers from a script; its last step lasts. Instance metadata has a script of its own."""
+    """Answers from a script; its last step repeats. Instance metadata has a script of its own."""
 
     endpoint = "http://fake"
     hint = "Check the script."
@@ -139,7 +139,7 @@ def http(status: int = 200, body: str | bytes = "", length: int | None = None, *
 
 
 class Server:
-    """Real HTTP on loopback. Each request takes the next step of the script, the last one lasts.
+    """Real HTTP on loopback. Each request takes the next step of the script; the last one repeats.
 
     A step is the bytes of an answer, or a function that gets the connection and returns whether to keep it.
     """
@@ -210,7 +210,7 @@ def reset(connection: socket.socket) -> bool:
 
 
 def hang_up(connection: socket.socket) -> bool:
-    """Close without a word."""
+    """Close without an answer."""
     return False
 
 
@@ -232,7 +232,7 @@ def slowly(seconds: float, data: bytes) -> t.Callable[[socket.socket], bool]:
 
 
 def drip(data: bytes, pause: float) -> t.Callable[[socket.socket], bool]:
-    """One byte after the other: each comes in time, the whole does not."""
+    """Send one byte after another: each arrives in time, the whole does not."""
 
     def step(connection: socket.socket) -> bool:
         for byte in data:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the simulator's package, its process helper and the bench importable, and leaves no compiled files in the role."""
+"""Make the simulator's package, its process helper and the bench importable, and leave no compiled files in the role."""
 
 from __future__ import annotations
 

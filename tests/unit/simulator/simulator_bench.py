@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from imds_simulator.clock import Clock, VirtualClock
-from imds_simulator.endpoint import Endpoint
-from imds_simulator.event import Event
+from imds_simulator.endpoint.handler import Endpoint
+from imds_simulator.events.event import Event
 from imds_simulator.simulator import Simulator
 from imds_simulator.switches import Switches
 from imds_simulator.vm import Vm
@@ -24,7 +24,7 @@ START = 1617000000
 
 
 class Bench:
-    """What a test needs of the simulator, in short words. Not limited in its requests unless it asks for that."""
+    """Short access to a simulator for tests. Requests are not rate limited by default."""
 
     def __init__(self, *vms: str | Vm, enabled: bool = True, clock: Clock | None = None, **switches: Any) -> None:
         self.loop = asyncio.new_event_loop()
@@ -42,7 +42,7 @@ class Bench:
         self.loop.close()
 
     def ask(self, method: str, target: str, headers: dict[str, str], body: bytes = b"", vm: str = "web1") -> list[Answer]:
-        """Send; the list has the answer as soon as there is one."""
+        """Send a request; the list receives the answer as soon as there is one."""
         request = Request(method, target, [(name.lower(), value) for name, value in headers.items()], True)
         request.body = body
         answers: list[Answer] = []
@@ -61,7 +61,7 @@ class Bench:
         return document
 
     def shown(self, vm: str = "web1", version: str = "2020-07-01") -> list[tuple[str, str]]:
-        """EventType and EventStatus of each event in the document."""
+        """Return EventType and EventStatus of each event in the document."""
         return [(event["EventType"], event["EventStatus"]) for event in self.document(vm, version)["Events"]]
 
     def create(self, event_type: str = "Reboot", *resources: str, **more: Any) -> Event:

@@ -62,7 +62,7 @@ def _as_curl_sends(words: tuple[str, ...]) -> tuple[int, str]:
 
 
 def _raw(simulator: SimulatorProcess, text: str, body: str = "", answers: int = 1) -> str:
-    """Send these very bytes and read until the connection is quiet; for clients that are not at hand here."""
+    """Send exactly these bytes and read until the connection is quiet; for clients that are not installed here."""
     address = urlsplit(simulator.url(0))
     with socket.create_connection((address.hostname or "", address.port or 0), 10) as connection:
         connection.sendall((text.replace("\n", "\r\n") + "\r\n\r\n").encode())

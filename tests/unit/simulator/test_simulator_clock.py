@@ -9,14 +9,14 @@ import time
 from typing import Any
 
 import pytest
-from imds_simulator import scenarios
 from imds_simulator.clock import RealClock, VirtualClock, parse_iso
+from imds_simulator.scenarios import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
 
 
 class SteppedLoop:
-    """The few things a real clock wants of an event loop, with a time that tests move."""
+    """The parts of an event loop that a real clock uses, with a time that tests move."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -35,7 +35,7 @@ class SteppedLoop:
     def run(self, seconds: float) -> None:
         end = self.now + seconds
         while self.planned is not None and self.planned[0] <= end:
-            # A hair late, as a true loop is.
+            # Slightly late, as a real loop is.
             self.now, (_moment, action), self.planned = max(self.now, self.planned[0]) + 1e-7, self.planned, None
             action()
         self.now = end
@@ -76,7 +76,7 @@ def test_dates_of_the_command_line(text: str, expected: int) -> None:
 
 
 def _life(name: str, clock: Any, go_on: Any) -> list[tuple[str, int, str]]:
-    """Transitions of a scenario that nobody answers, with their times in whole seconds."""
+    """Return the transitions of a scenario without clients, with their times in whole seconds."""
     scenario = scenarios.load(name)
     bench = Bench(*[Vm(**entry) for entry in scenario["vms"]], clock=clock)
     played = scenarios.play(bench.simulator, scenario)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open questions are switches: each default, each other value, and what is refused."""
+"""Switches for undocumented behaviour: each default, each other value, and refused values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_every_default_is_allowed_by_its_own_check() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"colour": "red"}, "there is no switch 'colour'"),
         ({"approve_body": "page"}, "'empty' or 'object' or 'document'"),
@@ -26,9 +26,9 @@ def test_every_default_is_allowed_by_its_own_check() -> None:
         ({"etag": 1}, "it takes bool"),
     ],
 )
-def test_a_wrong_change_changes_nothing(changes: dict[str, object], words: str) -> None:
+def test_a_wrong_change_changes_nothing(changes: dict[str, object], message: str) -> None:
     switches = Switches()
-    with pytest.raises(SwitchError, match=words):
+    with pytest.raises(SwitchError, match=message):
         switches.change({"retry_after": 7, **changes})
     assert switches.retry_after == 0
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP by hand: what arrives in pieces, together, in chunks, or broken."""
+"""The HTTP server: requests in pieces, pipelined, in chunks, or broken."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_body_in_chunks(wire: Wire) -> None:
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
     ],
 )
-def test_who_keeps_the_connection(wire: Wire, head: bytes, stays_open: bool) -> None:
+def test_when_the_connection_is_kept(wire: Wire, head: bytes, stays_open: bool) -> None:
     wire.feed(head)
     wire.replies[0](Answer(200))
     assert wire.closed != stays_open

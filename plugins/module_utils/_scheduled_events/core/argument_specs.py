@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The modules' options, as functions that return a fresh specification each time."""
+"""Argument specifications of the modules, as functions that return a new dictionary each time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
-# In place of an address: look for it, as a VM outside a virtual network has to.
+# Instead of an address: discover the endpoint, as a VM outside a virtual network has to.
 DISCOVER = "discover"
 # Newest first: the order in which "auto" tries them.
 API_VERSIONS = (
@@ -24,14 +24,14 @@ API_VERSIONS = (
     "2017-03-01",
 )
 WAIT_STATES = ("scheduled", "started", "gone", "changed")
-# No request, wait or pause is meant to last longer; the operating system's timeouts overflow far above.
+# The upper limit of each request, wait and pause; the operating system's timeouts overflow far above it.
 LONGEST_SECONDS = 10 * 365 * 86400
 
 Spec = t.Dict[str, t.Dict[str, t.Any]]
 
 
 def shared_arguments() -> Spec:
-    """Where the endpoint is and how patiently it is asked; every module that talks to it has these."""
+    """Return the options for the endpoint, its timeouts and retries: those of every module that talks to it."""
     return {
         "endpoint": {"type": "str", "default": DEFAULT_ENDPOINT},
         "api_version": {"type": "str", "default": "auto", "choices": ["auto"] + list(API_VERSIONS)},
@@ -43,7 +43,7 @@ def shared_arguments() -> Spec:
 
 
 def selection_arguments() -> Spec:
-    """Which events are meant."""
+    """Return the options that select events."""
     return {
         "event_ids": {"type": "list", "elements": "str"},
         "event_types": {"type": "list", "elements": "str"},
@@ -55,7 +55,7 @@ def selection_arguments() -> Spec:
 
 
 def wait_arguments() -> Spec:
-    """What is waited for, and how long."""
+    """Return the options for what to wait for, and for how long."""
     return {
         "state": {"type": "str", "required": True, "choices": list(WAIT_STATES)},
         "since_incarnation": {"type": "int"},
@@ -66,7 +66,7 @@ def wait_arguments() -> Spec:
 
 
 def approve_arguments() -> Spec:
-    """What is approved, and who may be hit by it."""
+    """Return the options for the events to approve, and for the VMs that they may affect."""
     return {
         "event_ids": {"type": "list", "elements": "str", "required": True},
         "approve_for": {"type": "list", "elements": "str"},
@@ -75,10 +75,10 @@ def approve_arguments() -> Spec:
 
 
 def check_numbers(options: t.Mapping[str, t.Any]) -> None:
-    """Refuse numbers that make no sense, before anything is sent."""
+    """Refuse numbers out of range before anything is sent. Raise ScheduledEventsError of kind bad_option."""
     for name in ("connect_timeout", "request_timeout", "poll_interval"):
         value = options.get(name)
-        # Written this way round, "not a number" is refused as well.
+        # In this order the comparison also refuses NaN.
         if value is not None and not 0 < value <= LONGEST_SECONDS:
             raise _bad_number(name, value, "more than 0")
     for name in ("timeout", "retries"):

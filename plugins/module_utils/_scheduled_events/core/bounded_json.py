@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Read JSON that somebody else wrote: bounded in depth and digits, and such that it can always be written as JSON again."""
+"""Read JSON of unknown origin: bounded in depth and digits, and always fit to be written as JSON again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import DEPTH, DIGITS, TEXT
 
-# What becomes of a number with too many digits, or out of range.
+# The replacement for a number that is out of range or has too many digits.
 OutOfRange = t.Callable[[str], t.Any]
 
 
 def load_bounded(text: str, out_of_range: OutOfRange, halves: bool = False) -> t.Any:
-    """Parse JSON. Raise ValueError for what is no JSON, RecursionError or OverflowError for what is nested too deep.
+    """Parse JSON. Raise ValueError for text that is not JSON, RecursionError or OverflowError if it is nested too deep.
 
-    Halves of surrogate pairs, which UTF-8 cannot hold, are replaced unless they are asked for.
+    Replace unpaired surrogates, which UTF-8 cannot hold, unless ``halves`` is true.
     """
 
     def whole(digits: str) -> t.Any:
-        # Not left to int(): 5,000 digits are an error of newer Pythons, and take older ones long.
+        # Checked before int(): newer versions of Python refuse 5,000 digits, and older ones take long over them.
         return int(digits) if len(digits.lstrip("-")) <= DIGITS else out_of_range(digits)
 
     def fraction(digits: str) -> t.Any:

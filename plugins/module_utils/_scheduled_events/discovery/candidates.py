@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""endpoint: discover. Places name candidates, and the first that answers as Scheduled Events is the endpoint."""
+"""endpoint: discover. Places name candidates; the first one that answers as Scheduled Events is the endpoint."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer, Transport
 
-# The published samples ask here: the one in Python on the first port, the library in C# on the second (fact c).
+# The ports of the published samples: the first in Python, the second in C# (fact c).
 PORTS = ("", ":8080")
 USUAL_ADDRESS = "169.254.169.254"
-# Addresses that are asked, however many were found.
+# The most addresses to try.
 MOST_ADDRESSES = 8
-# A real lease file has a few kilobytes. Of a longer one the end counts, where dhclient puts its newest lease.
+# A real lease file has a few kilobytes. Only the end of a longer one is read, where dhclient puts its newest lease.
 MOST_BYTES = 256 * 1024
 MOST_FILES = 32
 DHCP_SECONDS = 10.0
-# Answers of a service that is there and busy: it is given the client's own retries.
+# Answers of a service that is up and busy: it gets the client's usual retries.
 BUSY = (410, 429, 500, 503, 504)
 
 LEASES = (
@@ -49,7 +49,7 @@ LEASES = (
 
 
 class Candidate(t.NamedTuple):
-    """One place in words, and the address found there, or None and what was found instead."""
+    """One place as text, and the address found there, or None and what was found instead."""
 
     source: str
     address: str | None
@@ -57,19 +57,19 @@ class Candidate(t.NamedTuple):
 
 
 class Places(t.Protocol):
-    """Where to look on one kind of VM. ``advice`` says what to do when nothing was found."""
+    """Where to search on one kind of VM. ``advice`` says what to do when nothing was found."""
 
     advice: str
 
     def candidates(self, seconds: float) -> t.Iterator[Candidate]:
-        """The best first. The next place is looked at only when the candidates before were not the endpoint.
+        """Return the candidates, best first. Read a place only if the earlier candidates were not the endpoint.
 
-        No place keeps the reader waiting for longer than ``seconds``.
+        No place blocks for longer than ``seconds``.
         """
 
 
 class LocalPlaces:
-    """This machine, which runs Linux: environment and profile, leases, one DHCP request, and the usual address."""
+    """The places of this machine, which runs Linux: environment and profile, leases, one DHCP request, and the default address."""
 
     advice = (
         "For a VM in a virtual network leave the option endpoint out. For any other, run the task as root (become: true), so "
@@ -96,7 +96,7 @@ class LocalPlaces:
         yield from self._profile()
         yield from self._leases()
         yield from self._ask(min(seconds, DHCP_SECONDS))
-        # Last, so that one setting serves VMs inside and outside of virtual networks.
+        # The default address comes last, so that one setting serves VMs inside and outside of virtual networks.
         yield Candidate("Azure's usual address", self._usual_address)
 
     def _variable(self) -> Candidate:
@@ -121,9 +121,9 @@ class LocalPlaces:
 
 
 class DiscoveringTransport:
-    """Finds the endpoint at the first request, and is the transport to it from then on.
+    """Discover the endpoint at the first request, then forward all requests to it.
 
-    So a wait goes on through a time in which nothing can be found, as through any other without an answer.
+    So a wait continues while discovery fails, as it does while the service does not answer.
     """
 
     hint = ""
@@ -186,7 +186,7 @@ class DiscoveringTransport:
         )
 
     def _check(self, source: str, address: str, connect_timeout: float, request_timeout: float) -> Transport | None:
-        """Only what answers with a document of Scheduled Events is believed."""
+        """Return a transport only if the address answers with a Scheduled Events document."""
         for port in PORTS if address != USUAL_ADDRESS else PORTS[:1]:
             transport = self._connect(f"http://{address}{port}")
             client = Client(transport, self._api_version, self._retries, connect_timeout, request_timeout, self._clock)
@@ -209,13 +209,13 @@ def _read_document(client: Client) -> None:
 
 
 def read_bounded(path: str) -> tuple[str, str]:
-    """The end of a plain file as text, and in words why there is none. Never waits: a pipe or a device is not opened."""
+    """Return the end of a regular file as text, or why it cannot be read. Never block: pipes and devices are not opened."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return "", "not a plain file"
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
-            # Once more: it may have become another one.
+            # Checked again: another file may have taken the name.
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 return "", "not a plain file"
@@ -226,7 +226,7 @@ def read_bounded(path: str) -> tuple[str, str]:
 
 
 def _newest(patterns: t.Iterable[str]) -> list[str]:
-    """The files, the one written last first."""
+    """Return the files, the most recently written first."""
     paths = (path for pattern in patterns for path in glob.iglob(pattern))
     return heapq.nlargest(MOST_FILES, paths, key=_written)
 
@@ -243,7 +243,7 @@ def _from_file(path: str, found: list[Finding], otherwise: str) -> list[Candidat
 
 
 def _ask_dhcp(seconds: float) -> list[Candidate]:
-    # Imported here only: most machines never come to this.
+    # Imported here only: most machines never need it.
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.dhcp import ask
 
     return [Candidate(source, *finding) for source, finding in ask(seconds)]

@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One DHCP request for option 245, on Linux, as root. It is only asked: no address is requested, taken or changed.
+"""One DHCP request for option 245, on Linux, as root. It only asks: it requests, takes and changes no address.
 
-The request goes out, and the answer comes in, through packet sockets. They see a packet before any firewall rule does, and
-bind no UDP port. So no rule has to be changed, and a DHCP client that runs on this machine is not disturbed: it ignores the
-answer, which carries another transaction.
+Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port.
+So no rule has to be changed, and a DHCP client on this machine is not disturbed: it ignores the answer, which carries
+another transaction.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 IPV4 = 0x0800
 ETHERNET = 1
-EVERYBODY = b"\xff" * 6
+BROADCAST = b"\xff" * 6
 MOST_INTERFACES = 8
-# Once a server has answered without the option, another one gets this long.
+# After an answer without the option, time for another server to answer.
 GRACE_SECONDS = 2.0
 ATTACH_FILTER = 26
-# For the kernel: UDP to port 68, in one piece. On a busy network this program would otherwise see every packet.
+# For the kernel: UDP to port 68, not fragmented. Without it, this program would receive every packet of a busy network.
 FILTER = (
     (0x30, 0, 0, 9),  # load the byte at 9, the protocol
     (0x15, 0, 6, 17),  # not UDP: drop
@@ -51,28 +51,28 @@ FILTER = (
 
 
 def ask(seconds: float) -> list[tuple[str, Finding]]:
-    """Ask on every interface at once; the first answer with the option ends it. Each place in words, with what it said."""
+    """Ask on every interface at once, until the first answer with the option. Return each place as text, with its finding."""
     if not hasattr(socket, "AF_PACKET"):
         return [("DHCP", Finding(None, "asked on Linux only"))]
     names = interfaces()
     if not names:
         return [("DHCP", Finding(None, "no network interface to ask on"))]
-    said: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     with contextlib.ExitStack() as stack:
         questions = []
         for name in names:
             try:
                 questions.append(stack.enter_context(Question(name)))
             except PermissionError:
-                said[name] = Finding(None, "not asked, because that needs root (become: true)")
+                findings[name] = Finding(None, "not asked, because that needs root (become: true)")
             except (OSError, ValueError) as error:
-                said[name] = Finding(None, f"cannot be asked ({getattr(error, 'strerror', None) or error})")
-        said.update(_wait(questions, seconds))
-    return [(f"DHCP on {name}", said.get(name, Finding(None, f"no answer within {seconds:g} s"))) for name in _useful_first(names, said)]
+                findings[name] = Finding(None, f"cannot be asked ({getattr(error, 'strerror', None) or error})")
+        findings.update(_wait(questions, seconds))
+    return [(f"DHCP on {name}", findings.get(name, Finding(None, f"no answer within {seconds:g} s"))) for name in _sorted_by_use(names, findings)]
 
 
 def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
-    said: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     until = time.monotonic() + seconds
     while questions:
         left = until - time.monotonic()
@@ -83,19 +83,19 @@ def _wait(questions: list[Question], seconds: float) -> dict[str, Finding]:
             finding = question.read()
             if finding is None:
                 continue
-            said[question.name] = finding
+            findings[question.name] = finding
             if finding.address:
-                return said
+                return findings
             until = min(until, time.monotonic() + GRACE_SECONDS)
-    return said
+    return findings
 
 
 class Question:
-    """A DISCOVER on one interface, and its answers."""
+    """A DHCPDISCOVER on one interface, and its answers."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # With protocol 0 nothing is received before the filter stands.
+        # With protocol 0 nothing is received before the filter is attached.
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
         try:
             self._send()
@@ -113,10 +113,10 @@ class Question:
             raise ValueError("not Ethernet")
         self._transaction = os.urandom(4)
         question = wrap(build_question(self._transaction, self._mac))
-        self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, EVERYBODY))
+        self._socket.sendto(question, (self.name, IPV4, 0, ETHERNET, BROADCAST))
 
     def read(self) -> Finding | None:
-        """The answer, or None for anything that is none."""
+        """Return the answer, or None for any other packet."""
         try:
             packet = unwrap(self._socket.recv(65535))
         except BlockingIOError:
@@ -136,13 +136,13 @@ class Question:
 
 
 def interfaces(root: str = "/") -> list[str]:
-    """Where a default route leaves, best first; without any, every hardware interface. Bridges of containers are not asked."""
+    """Return the interfaces of default routes, best first; without any, every hardware interface. Skip bridges of containers."""
     routes = []
     with contextlib.suppress(OSError), open(os.path.join(root, "proc/net/route"), encoding="ascii", errors="replace") as file:
         for line in list(file)[1:]:
-            words = line.split()
-            if len(words) >= 8 and words[1] == words[7] == "00000000" and words[6].isdigit():
-                routes.append((int(words[6]), words[0]))
+            fields = line.split()
+            if len(fields) >= 8 and fields[1] == fields[7] == "00000000" and fields[6].isdigit():
+                routes.append((int(fields[6]), fields[0]))
     names = [name for _metric, name in sorted(routes)] or _hardware(os.path.join(root, "sys/class/net"))
     return list(dict.fromkeys(names))[:MOST_INTERFACES]
 
@@ -161,5 +161,5 @@ def _attach(plain: socket.socket) -> None:
     plain.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(kept)))
 
 
-def _useful_first(names: list[str], said: t.Mapping[str, Finding]) -> list[str]:
-    return sorted(names, key=lambda name: not (name in said and said[name].address))
+def _sorted_by_use(names: list[str], findings: t.Mapping[str, Finding]) -> list[str]:
+    return sorted(names, key=lambda name: not (name in findings and findings[name].address))

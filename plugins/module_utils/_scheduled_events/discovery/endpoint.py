@@ -18,31 +18,31 @@ if t.TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import HostAccess
 
 
-def open_client(options: t.Mapping[str, t.Any], way: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
-    """Open a client from a module's options (core/argument_specs.shared_arguments). Raises ScheduledEventsError for a bad one."""
+def open_client(options: t.Mapping[str, t.Any], access: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
+    """Open a client from a module's options (core/argument_specs.shared_arguments). Raise ScheduledEventsError if one cannot be used."""
     return Client(
-        transport or _transport(options["endpoint"], options, way, clock),
+        transport or _transport(options["endpoint"], options, access, clock),
         api_version=options["api_version"],
         retries=options["retries"],
         connect_timeout=options["connect_timeout"],
         request_timeout=options["request_timeout"],
         clock=clock,
-        warn=way.warn if way else None,
+        warn=access.warn if access else None,
     )
 
 
-def _transport(endpoint: str, options: t.Mapping[str, t.Any], way: HostAccess | None, clock: Clock | None) -> Transport:
-    connect = (way.connect if way else None) or LocalTransport
+def _transport(endpoint: str, options: t.Mapping[str, t.Any], access: HostAccess | None, clock: Clock | None) -> Transport:
+    connect = (access.connect if access else None) or LocalTransport
     if endpoint.strip().lower() != DISCOVER:
         return connect(endpoint)
-    # Imported here only: who gives an address pays nothing.
+    # Imported here only: with an address in the option, nothing is loaded.
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import (
         DiscoveringTransport,
         LocalPlaces,
     )
 
-    places = way.places if way else None
+    places = access.places if access else None
     if places is None and connect is not LocalTransport:
-        # This machine's places say nothing about another one.
+        # This machine's places say nothing about another machine.
         raise ScheduledEventsError("endpoint: discover is not possible on this VM. Give the option endpoint as http://ADDRESS.", "bad_option")
     return DiscoveringTransport((places or LocalPlaces)(), connect, options, clock)

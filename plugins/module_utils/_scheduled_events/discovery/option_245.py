@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""DHCP's option 245, in which Azure names a host's endpoint: in packets, in lease files, and as the published samples keep it.
+"""DHCP option 245, with the endpoint's address: in packets, in lease files, and in the form of the published samples.
 
-Everything here is pure: bytes or text in, findings out. Whatever comes in, nothing but findings comes out.
+Everything here is pure: bytes or text in, findings out. No input raises.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ VARIABLE = "SCHEDULEDEVENTSIP"
 MAGIC = b"\x63\x82\x53\x63"
 OPTIONS_AT = 240
 CLIENT_PORT, SERVER_PORT = 68, 67
-# Of one file; a real one has one or two.
+# The most findings of one file; a real one has one or two.
 MOST_FINDINGS = 8
 
-# What the option is called: dhclient, cloud-init's hook and NetworkManager's dispatcher, systemd-networkd, FreeBSD.
+# The option's names: dhclient, cloud-init's hook and NetworkManager's dispatcher, systemd-networkd, FreeBSD.
 NAME = re.compile(r"(?:new_|dhcp4_)?(?:unknown|option|private)[-_]245", re.IGNORECASE)
 LEASE = re.compile(r"^[ \t]*lease[ \t]*\{", re.MULTILINE)
-# Words of dhclient's language: a quoted text, a comment, a mark, or anything else up to the next of these. dhclient writes no
-# quoted text over several lines, so one without an end spoils its line only, and is read once.
+# Tokens of dhclient's language: a quoted text, a comment, a punctuation mark, or anything else up to the next of these. dhclient
+# writes no quoted text over several lines, so an unterminated one spoils its own line only, and is read once.
 TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"?|#[^\n]*|[{};]|[^\s{};"#]+')
 ESCAPES = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
 
 
 class Finding(t.NamedTuple):
-    """An address, or in words why what was found is none."""
+    """An address, or None and why the value is not an address."""
 
     address: str | None
     problem: str = ""
 
 
 def finding_of_address(text: str) -> Finding:
-    """Dotted, four numbers, and one that a service can have. No name, no port: nothing is ever looked up."""
+    """Parse a dotted IPv4 address that a service can have. Names and ports are refused, so nothing is ever resolved."""
     parts = text.split(".")
     if len(parts) != 4 or not all(re.match(r"(?:0|[1-9][0-9]{0,2})\Z", part) and int(part) < 256 for part in parts):
         return Finding(None, f"{_shown(text)} is no IPv4 address")
@@ -52,13 +52,14 @@ def finding_of_address(text: str) -> Finding:
 
 
 def finding_of_bytes(data: bytes) -> Finding:
+    """Parse the option's four bytes."""
     if len(data) != 4:
         return Finding(None, f"option {OPTION} has {len(data)} bytes instead of 4")
     return finding_of_address(".".join(str(number) for number in data))
 
 
 def finding_of_value(text: str) -> Finding:
-    """What lease files write: a8:3f:81:10, a83f8110, "text" where all four bytes happen to be letters, or 168.63.129.16."""
+    """Parse a value as lease files write it: a8:3f:81:10, a83f8110, "text" where all four bytes are letters, or 168.63.129.16."""
     text = text.strip()
     if len(text) >= 2 and text[0] == text[-1] == '"':
         plain = ESCAPES.sub(_unescape, text[1:-1])
@@ -71,13 +72,13 @@ def finding_of_value(text: str) -> Finding:
 
 
 def parse_profile(text: str) -> list[Finding]:
-    """The line "export SCHEDULEDEVENTSIP=..." in /etc/profile. The last one counts, as in a shell."""
+    """Parse the line "export SCHEDULEDEVENTSIP=..." of /etc/profile. The last one counts, as in a shell."""
     lines = re.findall(rf"^[ \t]*(?:export[ \t]+)?{VARIABLE}=([^\s;#]*)", text, re.MULTILINE)
     return [finding_of_address(lines[-1].strip("\"'"))] if lines else []
 
 
 def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
-    """A lease file of any known form, the newest lease first, and what is usable before what is not."""
+    """Parse a lease file of any known form: newest lease first, usable findings before the others."""
     if LEASE.search(text):
         found = _parse_dhclient(text, now)
     elif text.lstrip()[:1] == "{":
@@ -89,20 +90,20 @@ def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
 
 
 def _parse_dhclient(text: str, now: datetime.datetime) -> list[Finding]:
-    """dhclient (also NetworkManager's and cloud-init's) appends; so the last lease is the newest."""
+    """Parse leases of dhclient, NetworkManager and cloud-init; they append, so the last lease is the newest."""
     leases = LEASE.split(text)[1:]
     return [finding for lease in reversed(leases) for finding in _read_lease(_statements(lease), now)]
 
 
 def _statements(text: str) -> list[list[str]]:
-    """What stands in a lease, up to its closing brace; nothing of one that was not written to its end."""
+    """Return the statements of a lease, up to its closing brace; none of an unfinished one."""
     found: list[list[str]] = []
     statement: list[str] = []
     depth = 1
     for match in TOKENS.finditer(text):
         token = match.group()
         if token[0] not in "{};":
-            # Longer statements than these are not ours.
+            # The option's statement is short.
             statement.extend([token] if token[0] != "#" and len(statement) < 8 else [])
             continue
         if token == ";" and depth == 1:
@@ -115,8 +116,8 @@ def _statements(text: str) -> list[list[str]]:
 
 
 def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Finding]:
-    expiry = next((words[1:] for words in statements if words[:1] == ["expire"]), [])
-    values = [words[2] for words in statements if len(words) == 3 and words[0] == "option" and NAME.fullmatch(words[1])]
+    expiry = next((statement[1:] for statement in statements if statement[:1] == ["expire"]), [])
+    values = [statement[2] for statement in statements if len(statement) == 3 and statement[0] == "option" and NAME.fullmatch(statement[1])]
     if not values:
         return []
     problem = _expired(expiry, now)
@@ -124,24 +125,24 @@ def _read_lease(statements: list[list[str]], now: datetime.datetime) -> list[Fin
     return [Finding(None, f"{found.address} in a lease that {problem}") if problem and found.address else found]
 
 
-def _expired(words: list[str], now: datetime.datetime) -> str:
-    """dhclient writes "never", "4 2026/11/26 17:05:00" (UTC) or "epoch 1795712700"."""
-    if words == ["never"]:
+def _expired(statement: list[str], now: datetime.datetime) -> str:
+    """Return why the lease is not valid, or empty text. dhclient writes "never", "4 2026/11/26 17:05:00" (UTC) or "epoch 1795712700"."""
+    if statement == ["never"]:
         return ""
     try:
-        if words[:1] == ["epoch"]:
-            until = datetime.datetime.fromtimestamp(int(words[1][:20]), datetime.timezone.utc)
+        if statement[:1] == ["epoch"]:
+            until = datetime.datetime.fromtimestamp(int(statement[1][:20]), datetime.timezone.utc)
         else:
-            until = datetime.datetime.strptime(" ".join(words[1:3]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=datetime.timezone.utc)
+            until = datetime.datetime.strptime(" ".join(statement[1:3]), "%Y/%m/%d %H:%M:%S").replace(tzinfo=datetime.timezone.utc)
     except (ValueError, IndexError, OverflowError, OSError):
         return "does not say until when it holds"
     return "" if until > now else f"expired at {until:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _parse_json(text: str) -> list[Finding]:
-    """What cloud-init's hook for dhclient and NetworkManager leaves."""
+    """Parse what cloud-init's hook for dhclient and NetworkManager leaves."""
     try:
-        # Numbers are not ours, and a hostile one takes long.
+        # No number is needed, and a very long one takes long to parse.
         data = json.loads(text, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         return [Finding(None, "it is no JSON")]
@@ -149,25 +150,25 @@ def _parse_json(text: str) -> list[Finding]:
 
 
 def _parse_pairs(text: str) -> list[Finding]:
-    """KEY=VALUE: systemd-networkd, and NetworkManager where it has the option at all."""
+    """Parse KEY=VALUE: systemd-networkd, and NetworkManager where it records the option."""
     pairs = (line.partition("=") for line in text.splitlines())
     return [finding_of_value(value) for key, _mark, value in pairs if NAME.fullmatch(key.strip())]
 
 
 def build_question(transaction: bytes, mac: bytes) -> bytes:
-    """DHCP's DISCOVER, in the form that Azure's own agents and samples send: no list of wanted options."""
+    """Build the DHCPDISCOVER that Azure's own agents and samples send: without a parameter request list."""
     head = struct.pack("!BBBB4sHH16x6s202x", 1, 1, 6, 0, transaction, 0, 0, mac)
     return head + MAGIC + b"\x35\x01\x01\xff"
 
 
 def parse_answer(packet: bytes, transaction: bytes, mac: bytes) -> Finding | None:
-    """What a DHCP answer says; None when it is not the answer to our question."""
+    """Return the finding of a DHCP answer, or None if it does not answer our question."""
     if len(packet) < OPTIONS_AT or packet[0] != 2 or packet[236:240] != MAGIC:
         return None
     if packet[4:8] != transaction or packet[28:34] != mac:
         return None
     options = _parse_options(packet[OPTIONS_AT:])
-    # Where there is little room, options go on in two fields that are there for other things.
+    # If there is little room, options continue in two fields with other purposes (option 52, overload).
     overload = (options.get(52) or b"\0")[0]
     for bit, field in ((1, packet[108:236]), (2, packet[44:108])):
         if overload & bit:
@@ -178,7 +179,7 @@ def parse_answer(packet: bytes, transaction: bytes, mac: bytes) -> Finding | Non
 
 
 def _parse_options(data: bytes) -> dict[int, bytes]:
-    """The first of each code; what is cut off ends the reading."""
+    """Return the first value of each code, up to a truncated option."""
     found: dict[int, bytes] = {}
     position = 0
     while position < len(data) and data[position] != 255:
@@ -195,7 +196,7 @@ def _parse_options(data: bytes) -> dict[int, bytes]:
 
 
 def wrap(packet: bytes) -> bytes:
-    """The packet as an IPv4 datagram from nobody to everybody on this network."""
+    """Wrap the packet in an IPv4 broadcast datagram from 0.0.0.0."""
     length = 8 + len(packet)
     addresses = b"\0\0\0\0\xff\xff\xff\xff"
     udp = struct.pack("!HHHH", CLIENT_PORT, SERVER_PORT, length, 0)
@@ -206,9 +207,9 @@ def wrap(packet: bytes) -> bytes:
 
 
 def unwrap(datagram: bytes) -> bytes | None:
-    """What a DHCP server sent to a client, out of an IPv4 datagram; None when it is anything else.
+    """Return what a DHCP server sent to a client in an IPv4 datagram, or None for any other datagram.
 
-    Checksums are not looked at: a virtual network interface may leave them to hardware that is not there.
+    Checksums are ignored: a virtual network interface may leave them to hardware that does not exist.
     """
     if len(datagram) < 20 or datagram[0] >> 4 != 4 or datagram[9] != 17:
         return None
@@ -223,7 +224,7 @@ def unwrap(datagram: bytes) -> bytes | None:
 
 
 def _checksum(data: bytes) -> int:
-    """RFC 1071."""
+    """Return the Internet checksum (RFC 1071)."""
     data += b"\0" * (len(data) % 2)
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
@@ -237,6 +238,6 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _shown(text: str) -> str:
-    """What came, safe to print."""
+    """Return the text quoted, shortened and safe to print."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[:40])
     return f"'{plain}'" + (" ..." if len(text) > 40 else "")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What differs between working on the VM itself and working from the controller. The work is the same code."""
+"""Host access: what differs between a module that runs on the VM and an action that runs on the controller. The operations are the same."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ Result = t.Dict[str, t.Any]
 
 
 class HostAccess(t.NamedTuple):
-    """How to reach what a piece of work needs. What a module does not need, it leaves out."""
+    """Access to one host, as far as an operation needs it."""
 
     check_mode: bool
-    # Shown to people beside the result.
+    # Add a warning to the result.
     warn: t.Callable[[str], None]
-    # An endpoint to the transport that asks it; None for the one that asks from this machine.
+    # Return the transport to an endpoint; None for the one that connects from this machine.
     connect: t.Callable[[str], Transport] | None = None
-    # A path to the directory there.
+    # Return the directory of that path on the host.
     files: t.Callable[[str], Files] | None = None
-    # A given boot id, or none, to the VM.
+    # Return the VM, given a boot id or None.
     host: t.Callable[[str | None], Host] | None = None
-    # One line for the log of the VM's operating system.
+    # Write one line to the log of the VM's operating system.
     tell: t.Callable[[str], None] = lambda line: None
-    # How a long wait goes; shown at once or not at all.
+    # Report the progress of a long wait; shown at once or not at all.
     progress: t.Callable[[str], None] = lambda text: None
-    # Where to look with endpoint: discover. None, together with no connect, for the places of this machine.
+    # The places to search with endpoint: discover. None, together with no connect, for those of this machine.
     places: t.Callable[[], Places] | None = None
     # A VM's clock to what drain methods reach of that VM.
     machine: t.Callable[[t.Callable[[], str]], Machine] | None = None
 
 
 class Failed(Exception):
-    """The work failed; ``result`` is what the module returns, with msg."""
+    """An operation failed; ``result`` is what the module returns, with msg."""
 
     def __init__(self, msg: str, **result: t.Any) -> None:
         super().__init__(msg)
-        # What comes back from an endpoint, a disk or a balancer may stand in it.
+        # It may contain text from an endpoint, a disk or a load balancer.
         self.result: Result = dict(result, msg=printable(msg, LONGEST_LINE))
 
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The few file operations that records need, on the VM itself.
+"""The file operations that records need, on the VM itself.
 
-A VM without Python gets another class with the same methods, over the files and renames of its connection.
+For a VM without Python, another class offers the same methods over the VM's connection.
 """
 
 from __future__ import annotations
@@ -26,55 +26,57 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 LISTINGS = 10
+# A file that is being written has this before its name, and counts for nothing.
+TEMPORARY = "temporary-"
 
 
 class Files(t.Protocol):
-    """One directory. Names are plain file names, never paths. Errors are OSError."""
+    """One directory. Names are plain file names, never paths. The methods raise OSError."""
 
     where: str
 
     def make(self) -> None:
-        """Create the directory, for its owner only, where it is missing."""
+        """Create the directory, accessible to its owner only, if it is missing."""
 
     def names(self) -> list[str]:
-        """All file names; FileNotFoundError without the directory. A name that lasts is never left out."""
+        """Return all file names; raise FileNotFoundError if the directory is missing. A name that stays in place is always returned."""
 
     def read(self, name: str) -> bytes:
-        """The whole content; FileNotFoundError when it is not there."""
+        """Return the whole content; raise FileNotFoundError if the file is missing."""
 
     def write_exclusive(self, name: str, content: bytes) -> None:
-        """Create and make durable; FileExistsError when the name is taken."""
+        """Create the file durably; raise FileExistsError if the name is taken."""
 
     def link(self, old: str, new: str) -> None:
-        """Give the content a second name, in one step; FileExistsError when the name is taken."""
+        """Give the content a second name, in one step; raise FileExistsError if the name is taken."""
 
     def rename(self, old: str, new: str) -> None:
-        """Rename in one step, over a file that has the new name."""
+        """Rename in one step; replace a file that has the new name."""
 
     def unlink(self, name: str) -> None:
-        """Remove; FileNotFoundError when it is not there."""
+        """Remove the file; raise FileNotFoundError if it is missing."""
 
     def sync(self) -> None:
-        """Make the names durable."""
+        """Make creations, renames and removals durable."""
 
     def age(self, name: str) -> float:
-        """Seconds since the content was written, by the VM's clock."""
+        """Return the seconds since the content was written, by the VM's clock."""
 
 
 def check_name(name: str) -> str:
-    """Refuse whatever is not a plain file name. Names are built from checked parts; this is the second lock."""
+    """Refuse anything but a plain file name. Names are built from checked parts; this is a second check."""
     if not name or name in (".", "..") or "/" in name or "\\" in name or "\0" in name:
         raise ValueError(f"not a plain file name: {name!r}")
     return name
 
 
 def too_many_files() -> OSError:
-    """What a listing says that is longer than any real one."""
+    """Return the error for a listing that is longer than any real one."""
     return OSError(f"it holds more than {FOLDER_FILES} files, which no VM's records need: look at what fills it, and remove what is none of ours")
 
 
 class LocalFiles:
-    """The directory on this machine. What lies there counts only while nobody else could have put it there."""
+    """The directory on this machine. A file in it counts only if no other user could have put it there."""
 
     def __init__(self, where: str) -> None:
         self.where = os.path.expanduser(where)
@@ -90,13 +92,13 @@ class LocalFiles:
             try:
                 os.mkdir(self.where, 0o700)
             except FileExistsError:
-                pass  # another process was faster, or a file stands in the way: then the next operation says so
+                pass  # another process created it first, or a file has the name: then the next operation fails
         check_directory(self.where)
 
     def names(self) -> list[str]:
         check_directory(self.where)
         self._bytes_read = 0
-        # A listing that runs beside a rename may show neither the old nor the new name. Two equal ones in a row do not.
+        # A listing that runs beside a rename may show neither the old nor the new name; two equal listings in a row rule that out.
         present = self._list()
         for _attempt in range(LISTINGS):
             again = self._list()
@@ -116,7 +118,7 @@ class LocalFiles:
 
     def read(self, name: str) -> bytes:
         check_directory(self.where)
-        # A link planted here must not make root read another file, and a pipe must not block for ever.
+        # A symbolic link here must not make root read another file, and a pipe must not block for ever.
         descriptor = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             present = os.fstat(descriptor)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Whether the application on the VM is in service. Asked for by the user: a port, a URL, a file or a service."""
+"""Check whether the application on the VM is in service: by a port, a URL, a file or a service that the user names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ RunCommand = t.Callable[[t.List[str]], t.Tuple[int, str, str]]
 KINDS = ("port", "url", "file", "service")
 STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: |$)")
 LONGEST_ANSWER = 65536
-# Exit codes of "systemctl is-active": running or reloading; not active; no such unit. Others: systemd cannot be asked.
+# Exit codes of "systemctl is-active": running or reloading; not active; no such unit. For any other code the state is unknown.
 SYSTEMCTL_ANSWERS = {0: True, 3: False, 4: False}
 
 
 def health_arguments() -> dict[str, t.Any]:
-    """The argument spec of the option health."""
+    """Return the argument spec of the option health."""
     return {
         "type": "dict",
         "mutually_exclusive": [list(KINDS)],
@@ -46,18 +46,18 @@ def health_arguments() -> dict[str, t.Any]:
 
 
 def check(health: t.Mapping[str, t.Any] | None, run_command: RunCommand | None = None) -> Answer:
-    """True, False, or None when nothing was asked or nothing can be said; and why. On this machine."""
-    return ask(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
+    """Check the health on this machine. Return whether it is in service, or None if no check is configured or the state is unknown; and why."""
+    return check_with(health, check_port, check_url, check_file, lambda name: check_service(name, run_command))
 
 
-def ask(
+def check_with(
     health: t.Mapping[str, t.Any] | None,
     port: t.Callable[[str, int, float], Answer],
     url: t.Callable[[str, float, bool], Answer],
     file: t.Callable[[str], Answer],
     service: t.Callable[[str], Answer],
 ) -> Answer:
-    """What was asked for, by the check that this kind of VM has for it."""
+    """Run the configured check with the functions for this kind of VM. Return what check returns."""
     given = [kind for kind in KINDS if (health or {}).get(kind) not in (None, "")]
     if not health or not given:
         return None, "no health check is configured"
@@ -72,7 +72,7 @@ def ask(
 
 
 def check_port(host: str, port: int, timeout: float) -> Answer:
-    """Somebody accepts a connection."""
+    """Check that the port accepts a connection."""
     where = f"port {port} of {host}"
     try:
         with socket.create_connection((host, port), timeout):
@@ -82,11 +82,11 @@ def check_port(host: str, port: int, timeout: float) -> Answer:
 
 
 def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
-    """A GET answers with a status from 200 to 399. Never through a proxy; a redirect is an answer and not followed."""
+    """Check that a GET answers with a status from 200 to 399, without a proxy. A redirect is an answer and not followed."""
     try:
         connection, path = _connection(url, timeout, validate_certs)
     except ValueError as error:
-        return url_is_useless(url, error)
+        return unusable_url(url, error)
     try:
         status = _status(connection, path, timeout)
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -97,7 +97,7 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
 
 
 def split_url(url: str) -> urllib.parse.SplitResult:
-    """The parts of a URL that can be asked; ValueError says what is wrong with it. Its port is looked at too."""
+    """Split a URL and check it, its port included. Raise ValueError that says what is wrong with it."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it does not begin with http://HOST or https://HOST")
@@ -105,8 +105,8 @@ def split_url(url: str) -> urllib.parse.SplitResult:
     return parts
 
 
-def url_is_useless(url: str, error: ValueError) -> Answer:
-    """What is said of a URL that cannot be asked, whoever would have asked."""
+def unusable_url(url: str, error: ValueError) -> Answer:
+    """Return the answer for a URL that cannot be requested."""
     return None, f"the health check's URL {url} cannot be used: {error}"
 
 
@@ -124,7 +124,7 @@ def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.cl
 
 
 def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -> int:
-    # The status line is read here, because http.client's own reading starts the time limit anew with every byte.
+    # Read here, because http.client's own reading restarts the time limit with every byte.
     end = time.monotonic() + timeout
     connection.request("GET", path, headers={"Connection": "close"})
     received = b""
@@ -144,7 +144,7 @@ def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -
 
 
 def check_file(path: str) -> Answer:
-    """The file is there, with or without content: a flag is often an empty file."""
+    """Check that the file exists. It may be empty, as flag files often are."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -157,14 +157,14 @@ def check_file(path: str) -> Answer:
 
 
 def check_service(name: str, run_command: RunCommand | None) -> Answer:
-    """systemd calls the unit active."""
+    """Check that systemd reports the unit as active."""
     if run_command is None:
         return None, f"the service {name} cannot be asked for: there is no systemctl here"
     try:
         code, output, errors = run_command(["systemctl", "is-active", "--", name])
     except OSError as error:
         return None, f"the service {name} cannot be asked for: {error}"
-    said = (output.strip() or errors.strip() or "nothing").splitlines()[0]
+    first_line = (output.strip() or errors.strip() or "nothing").splitlines()[0]
     if code not in SYSTEMCTL_ANSWERS:
-        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {said}"
-    return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {said}"
+        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {first_line}"
+    return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {first_line}"

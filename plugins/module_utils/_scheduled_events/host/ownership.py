@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Whether the records' directory, the way to it and the files in it are in nobody's hands but ours.
+"""Check that only root and this user control the records' directory, its parents and its files.
 
-What stands in a record is undone as this user, often as root: whoever can write there could have anything undone.
-Trusted are root and the user who runs this. A directory that passes can be swapped by nobody else, so paths through it are safe.
+Undo of a record runs as this user, often as root: another user who could write there could have anything undone.
+In a directory that passes, no other user can replace a path, so paths through it are safe.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import stat
 
 
 class NotTrusted(PermissionError):
-    """Somebody else could have written there. The message says who and how to mend it."""
+    """Another user could have written there. The message says which user and how to fix it."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def check_directory(path: str) -> None:
-    """Raise NotTrusted where others own or may write the directory or may exchange it; FileNotFoundError without one."""
+    """Raise NotTrusted if others own, may write or may replace the directory; FileNotFoundError if it is missing."""
     whole = os.path.abspath(path)
     _check_link(whole)
     present = os.stat(whole)
@@ -39,7 +39,7 @@ def check_directory(path: str) -> None:
 
 
 def check_file(name: str, present: os.stat_result) -> None:
-    """Raise NotTrusted where another user owns or may write the open file."""
+    """Raise NotTrusted if another user owns or may write the open file."""
     mend = "look at what is in it, then remove it, or chown and chmod 600 it"
     _check_owner(name, present, mend)
     if _others_may_write(present):
@@ -47,7 +47,7 @@ def check_file(name: str, present: os.stat_result) -> None:
 
 
 def _check_link(path: str) -> None:
-    """Whoever owns a link in a directory with the sticky bit may point it elsewhere at any time."""
+    """Refuse a foreign symbolic link: in a directory with the sticky bit its owner may redirect it at any time."""
     present = os.lstat(path)
     if stat.S_ISLNK(present.st_mode):
         _check_owner(path, present, "it is a symbolic link; remove it and make a directory of your own")
@@ -59,7 +59,7 @@ def _check_owner(path: str, present: os.stat_result, mend: str) -> None:
 
 
 def _ways_to(whole: str) -> list[str]:
-    """All directories above: on the way as it is written, and on the way to where links lead."""
+    """Return all parent directories: of the path as written, and of its target after links."""
     found: list[str] = []
     for start in (whole, os.path.realpath(whole)):
         parent = os.path.dirname(start)
@@ -75,13 +75,13 @@ def _check_parent(path: str, parent: str) -> None:
     present = os.stat(parent)
     if present.st_uid not in _trusted():
         raise NotTrusted(f"{path} lies in {parent}, which belongs to {_name(present.st_uid)}, not to {_own_name()}, who may exchange it: {mend}")
-    # With the sticky bit nobody exchanges what belongs to somebody else.
+    # With the sticky bit, only its owner can replace an entry.
     if _others_may_write(present) and not present.st_mode & stat.S_ISVTX:
         raise NotTrusted(f"{path} lies in {parent}, which {_who_else(present.st_mode)} may write (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
 
 
 def _others_may_write(present: os.stat_result) -> bool:
-    """Root's group, and a user's own group that has the same number (as with umask 002), are nobody else."""
+    """Return whether other users may write. Root's group, and a user's own group of the same number (as with umask 002), do not count as others."""
     own_group = present.st_gid == 0 or present.st_gid == present.st_uid
     return bool(present.st_mode & (0o002 if own_group else 0o022))
 

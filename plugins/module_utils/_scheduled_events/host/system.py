@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What the VM itself knows: its clock, its boot, its services. Linux; another system brings its own class."""
+"""What the VM itself provides: its clock, its boot, its services. Linux; another system brings a class of its own."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
-# "2026-11-22T08:00:00.123456Z", with room.
+# The length of "2026-11-22T08:00:00.123456Z", with room.
 LONGEST_TIME = 40
 
 
 class Host(t.Protocol):
-    """A VM, as far as a look needs it."""
+    """A VM, as far as an observation needs it."""
 
-    system: str  # "linux" or "windows": how the VM is worked on
+    system: str  # "linux" or "windows"
 
     def now(self) -> str:
-        """The VM's clock, see utc_text."""
+        """Return the VM's clock in the form of utc_text."""
 
     def boot_id(self) -> str | None:
-        """Another text after each boot; None when it cannot be known."""
+        """Return a text that changes with each boot, or None if it is unknown."""
 
     def uptime_seconds(self) -> float | None:
-        """Seconds since the boot, sleep included; None when it cannot be known."""
+        """Return the seconds since the boot, sleep included, or None if unknown."""
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
-        """Whether the application is in service, and why."""
+        """Return whether the application is in service (None: unknown), and why."""
 
 
 def utc_text(seconds: float) -> str:
-    """Seconds since 1970 as the one form of time that records use."""
+    """Format seconds since 1970 as records do."""
     moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def utc_seconds(text: t.Any) -> float | None:
-    """The reverse of utc_text, also without fraction; None for anything else."""
-    # strptime also takes the digits of other scripts, and reads any length.
+    """Parse a time of utc_text's form, with or without a fraction. Return None for anything else."""
+    # The pattern comes first: strptime accepts the digits of other scripts, and text of any length.
     if not isinstance(text, str) or len(text) > LONGEST_TIME or not text.isascii():
         return None
     for form in ("%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ"):
@@ -59,7 +59,7 @@ def utc_seconds(text: t.Any) -> float | None:
 
 
 def seconds_between(earlier: t.Any, later: t.Any) -> float | None:
-    """Seconds from one time text to another, negative when the order is reversed; None when one is no time."""
+    """Return the seconds from one time text to another, negative in reverse order, or None if either cannot be parsed."""
     start, end = utc_seconds(earlier), utc_seconds(later)
     if start is None or end is None:
         return None
@@ -75,7 +75,7 @@ def _first_line(path: str) -> str | None:
 
 
 class LocalHost:
-    """This machine."""
+    """The machine that this runs on."""
 
     system = "linux"
 

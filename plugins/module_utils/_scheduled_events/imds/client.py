@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Asking the metadata service: versions, retries, and what each status means."""
+"""Client of the metadata service: api-versions, retries, and the handling of each status."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
-# The oldest of each step that adds something we read: priority, resourceId, the scale set's name, names at all.
+# The oldest of each step that adds a field we read: priority, resourceId, the scale set's name, names at all.
 INSTANCE_VERSIONS = ("2021-02-01", "2020-06-01", "2019-06-01", "2017-12-01", "2017-08-01", "2017-04-02")
-# 410 means that the service is being updated; Microsoft says how long that is worth waiting.
+# 410 means that the service is being updated; Microsoft says how long retrying is worth it.
 GONE_SECONDS = 70.0
 LONGEST_PAUSE = 10.0
 LONGEST_RETRY_AFTER = 30.0
@@ -42,7 +42,7 @@ Result = t.TypeVar("Result")
 
 
 class Client:
-    """One VM's metadata service. ``api_version`` is the one in use, and None while "auto" has not settled it."""
+    """One VM's metadata service. ``api_version`` is the one in use, None until "auto" has chosen one."""
 
     def __init__(
         self,
@@ -66,22 +66,22 @@ class Client:
         self.incarnation: int | None = None
 
     def warn(self, text: str) -> None:
-        """Say it to people beside the result."""
+        """Add a warning to the result."""
         if self._warn is not None:
             self._warn(printable(text))
 
     def where(self) -> dict[str, str | None]:
-        """Which endpoint is asked, and where it was found: null when it was given, and both null while none was found."""
+        """Return the endpoint and its source. The source of a configured endpoint is null; both are null before discovery."""
         endpoint = self.transport.endpoint
         return {"endpoint": None if endpoint == DISCOVER else endpoint, "endpoint_source": getattr(self.transport, "source", None)}
 
     def get_document(self) -> Document:
-        """The scheduled events as they are now; faults that pass are retried within the budget."""
+        """Return the current scheduled events; retry temporary faults within the budget."""
         return self.retry(self.get_document_once)
 
     def get_document_once(self, time_left: float | None = None) -> Document:
-        """One try, for those who keep time themselves: nothing takes longer than ``time_left``."""
-        # From the version in use on: a service that is moved back to an older one is followed.
+        """Try once, for callers that keep time themselves: nothing takes longer than ``time_left``."""
+        # From the version in use on: the service may move back to an older one.
         versions = self._versions[self._versions.index(self.api_version) if self.api_version else 0 :]
         answer, version = self._get(EVENTS_PATH, versions, time_left)
         document = parse_document(answer.body, version, source=self._source(EVENTS_PATH, version))
@@ -90,26 +90,26 @@ class Client:
         return document
 
     def approve(self, event_ids: t.Sequence[str], incarnation: int | None = None) -> None:
-        """Send one approval. It is sent once only: whoever calls looks again before sending it again."""
+        """Send one approval, once only: the caller reads the document again before it sends another."""
         if self.api_version is None:
             self.get_document()
         version = str(self.api_version)
         body: dict[str, t.Any] = {"StartRequests": [{"EventId": event_id} for event_id in event_ids]}
         if version == UNDERSCORE_VERSION:
-            # The preview's approval names the document it was decided on.
+            # The preview's approval names the incarnation of the document.
             body["DocumentIncarnation"] = self.incarnation if incarnation is None else incarnation
         self._request("POST", EVENTS_PATH, version, json.dumps(body), None)
 
     def get_instance(self) -> dict[str, t.Any]:
-        """What the VM is (instance metadata), in the newest version that the service knows."""
+        """Return the instance metadata, in the newest version that the service knows."""
         return self.retry(self._get_instance_once)
 
     def get_vm_name(self) -> str:
-        """This VM's name as Resources has it. Never the host name: in scale sets that is another one (fact b8)."""
+        """Return this VM's name as Resources has it. Never the host name: in scale sets the two differ (fact b8)."""
         return self.retry(self.get_vm_name_once)
 
     def get_vm_name_once(self, time_left: float | None = None) -> str:
-        """The same in one try."""
+        """Return this VM's name, or raise, after one try."""
         compute = self._get_instance_once(time_left).get("compute")
         name = compute.get("name") if isinstance(compute, dict) else None
         if not isinstance(name, str) or not name.strip():
@@ -121,10 +121,11 @@ class Client:
         return name
 
     def close(self) -> None:
+        """Close the transport."""
         self.transport.close()
 
     def retry(self, action: t.Callable[[], Result]) -> Result:
-        """Do it again while the fault may pass and the budget lasts."""
+        """Repeat the action while the fault may be temporary and the budget lasts."""
         began = self.clock.monotonic()
         attempt = 0
         while True:
@@ -141,14 +142,14 @@ class Client:
             self.clock.sleep(pause)
 
     def pause_before_retry(self, error: ScheduledEventsError, attempt: int, elapsed: float) -> float | None:
-        """The budget: how long to pause before trying again, None for not at all."""
+        """Return the pause before the next try, or None if the budget allows no other."""
         if not error.retryable or self.retries == 0:
             return None
         pause = max(min(2.0**attempt, LONGEST_PAUSE), min(error.retry_after or 0.0, LONGEST_RETRY_AFTER))
         if error.status == 410:
             return pause if elapsed + pause <= GONE_SECONDS else None
         if error.kind == "no_answer" and elapsed + pause >= self.connect_timeout:
-            # Nobody there: that must be said within connect_timeout, however it shows.
+            # An endpoint that accepts no connection must be reported within connect_timeout, whatever the fault.
             return None
         return pause if attempt < self.retries else None
 
@@ -157,7 +158,7 @@ class Client:
         return parse_object(answer.body, self._source(INSTANCE_PATH, version))
 
     def _get(self, path: str, versions: t.Sequence[str], time_left: float | None) -> tuple[Answer, str]:
-        """Newest version first, older ones only when the answer rejects the version."""
+        """Send a GET in the newest version first, and in older ones only when the answer rejects the version."""
         began = self.clock.monotonic()
         for version in versions:
             left = None if time_left is None else time_left - (self.clock.monotonic() - began)
@@ -169,7 +170,7 @@ class Client:
         raise AssertionError("no versions")
 
     def _request(self, method: str, path: str, version: str, body: str | None, time_left: float | None) -> Answer:
-        # A moment is always given, so that a time that is just over shows as a timeout of the request.
+        # Never less than a moment, so that a limit that has just passed appears as a timeout of the request.
         limit = float("inf") if time_left is None else max(time_left, 0.05)
         target = f"{path}?api-version={version}"
         answer = self.transport.request(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""From the bytes of an answer to typed events, or to one clear error."""
+"""Parse the bytes of an answer into typed events, or raise one clear error."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     TEXT,
 )
 
-# Only this version puts an underscore in front of the names of VMs (fact 24).
+# Only this version puts an underscore in front of VM names (fact 24).
 UNDERSCORE_VERSION = "2017-03-01"
-# A time with its zone, in any form that is known. Longer ones are not even tried.
+# A time with its zone, in any known form. Longer texts are rejected unparsed.
 LONGEST_TIME = 100
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
-# Both forms are matched by hand: strptime reads the names of months in the language of the process.
-# The weekday is skipped, because Microsoft's own example has a wrong one (fact b1).
+# Both forms are matched by hand: strptime reads month names in the locale of the process.
+# The weekday is ignored, because Microsoft's own example has a wrong one (fact b1).
 RFC_TIME = re.compile(
     r"^(?:[^\W\d_]+\.?,?[ ]+)?([0-9]{1,2})[ -]([A-Za-z]{3})[A-Za-z]*[ -]([0-9]{4}|[0-9]{2})[ ]+"
     r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)?[ ]*(GMT|UTC|UT|Z|[+-][0-9]{2}:?[0-9]{2})?$",
@@ -47,7 +47,7 @@ Event = t.Dict[str, t.Any]
 
 
 class Document(t.NamedTuple):
-    """What a VM serves: compare ``incarnation`` with "different" only, it may restart from a lower number."""
+    """What a VM serves. Compare ``incarnation`` as "different" only: it may restart from a lower number."""
 
     incarnation: int
     events: list[Event]
@@ -59,7 +59,7 @@ def parse_document(
     vm_name: str | None = None,
     source: str = "the scheduled events endpoint",
 ) -> Document:
-    """Read a document; ``source`` stands in the error, so that people know who sent what is wrong."""
+    """Parse a document; ``source`` stands in the error and says who sent it. Raise ScheduledEventsError of kind bad_document."""
     data = parse_object(body, source)
     if not isinstance(data.get("Events"), list):
         raise _bad(source, "it has no list Events", body)
@@ -79,7 +79,7 @@ def parse_document(
 
 
 def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
-    """Read a JSON object strictly: what comes back can always be written as JSON again."""
+    """Parse a JSON object strictly: the result can always be written as JSON again."""
     if len(body) > ANSWER_BYTES:
         raise _bad(source, f"it is larger than {ANSWER_BYTES} bytes", body)
     if not body.strip():
@@ -95,28 +95,28 @@ def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
 
 
 def mark_own(events: list[Event], vm_name: str | None) -> None:
-    """Fill in affects_this_vm; null while this VM's name is not known, which is not the same as "no"."""
+    """Fill in affects_this_vm: null, not false, while this VM's name is unknown."""
     for event in events:
         event["affects_this_vm"] = None if vm_name is None else names_vm(event["resources"], vm_name)
 
 
 def names_vm(resources: t.Iterable[str], vm_name: str) -> bool:
-    """Whether a VM stands in a list of resources."""
+    """Return whether a list of resources names the VM."""
     return any(same_name(resource, vm_name) for resource in resources)
 
 
 def same_name(one: str, other: str) -> bool:
-    """Azure compares names of resources without case."""
+    """Compare names of resources as Azure does, without case."""
     return one.strip().lower() == other.strip().lower()
 
 
 def same_id(one: str, other: str) -> bool:
-    """EventIds come in upper and lower case; they are compared without it and sent back as they came."""
+    """Compare EventIds without case; they are sent back as received."""
     return one.strip().lower() == other.strip().lower()
 
 
 def parse_not_before(text: t.Any) -> str | None:
-    """RFC 1123 or ISO 8601, in any locale, as ISO 8601 in UTC. None when blank, absent or not a time."""
+    """Parse RFC 1123 or ISO 8601, in any locale, into ISO 8601 in UTC. Return None if blank, absent or not a time."""
     if not isinstance(text, str) or len(text) > LONGEST_TIME:
         return None
     moment = _rfc_moment(text.strip()) or _iso_moment(text.strip())
@@ -124,7 +124,7 @@ def parse_not_before(text: t.Any) -> str | None:
 
 
 def is_before(moment: datetime.datetime, text: str | None) -> bool:
-    """Whether a moment lies before a time that parse_not_before gave. Without one: no."""
+    """Return whether a moment is before a time of parse_not_before; False if there is none."""
     limit = _iso_moment(text or "")
     return limit is not None and moment < limit.replace(tzinfo=datetime.timezone.utc)
 
@@ -151,7 +151,7 @@ def _iso_moment(text: str) -> datetime.datetime | None:
 def _moment(date: tuple[int, int, int], time_of_day: t.Sequence[str | None], zone: str | None) -> datetime.datetime | None:
     hour, minute, second = (int(part or 0) for part in time_of_day)
     try:
-        # A leap second (60) is not known to Python; one second earlier is on the safe side.
+        # Python has no leap second (60); one second earlier is on the safe side.
         moment = datetime.datetime(date[0], date[1], date[2], hour, minute, min(second, 59) if second == 60 else second)
         return moment - _zone_offset(zone)
     except (ValueError, OverflowError):
@@ -159,7 +159,7 @@ def _moment(date: tuple[int, int, int], time_of_day: t.Sequence[str | None], zon
 
 
 def _zone_offset(zone: str | None) -> datetime.timedelta:
-    # Without a zone the time is taken as UTC: that is what all documented forms mean.
+    # Without a zone the time is UTC, as in all documented forms.
     if not zone or zone[0] not in "+-":
         return datetime.timedelta(0)
     digits = zone[1:].replace(":", "").ljust(4, "0")
@@ -193,7 +193,7 @@ def _event(raw: t.Any, api_version: str) -> Event:
 def _text(raw: dict[str, t.Any], key: str) -> str | None:
     value = raw.get(key)
     if isinstance(value, str) and len(value) > TEXT:
-        # Nothing is decided by a description, so it does not hide the event.
+        # No decision depends on a description, so a wrong one does not hide the event.
         if key == "Description":
             return value[: TEXT - 4] + " ..."
         raise ValueError(f"has more than {TEXT} letters in {key}")
@@ -213,20 +213,20 @@ def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:
     if any(len(name) > TEXT for name in names):
         raise ValueError(f"has a name of more than {TEXT} letters in Resources")
     if api_version == UNDERSCORE_VERSION:
-        # No VM's name begins with an underscore; without it the names compare with those of all other versions.
+        # No VM's name begins with an underscore; without it the names match those of all other versions.
         return [name[1:] if name.startswith("_") else name for name in names]
     return list(names)
 
 
 def _whole_number(value: t.Any) -> int | None:
-    """A number, or text that is one (the preview's samples treat the incarnation as text); else None."""
+    """Return a number, also from text (the preview's samples have the incarnation as text), or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
         match = re.match(r"^[+-]?[0-9]{1,18}$", value.strip()) if len(value) <= LONGEST_TIME else None
         return int(value) if match else None
     if isinstance(value, float):
-        # Rounded up, so that an interruption never looks shorter than it is. Out of all bounds, nobody knows how long it is.
+        # Rounded up, so that an interruption never looks shorter than it is. Out of range means unknown.
         return math.ceil(value) if abs(value) < 10**DIGITS else None
     return value if isinstance(value, int) else None
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Who this VM is, from the instance metadata. Everything there is text, and what is not known is empty text."""
+"""The VM's identity, from the instance metadata, where every value is text and an unknown one is empty."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _text(value: t.Any) -> str | None:
 
 
 def read_identity(instance: t.Mapping[str, t.Any] | None) -> Identity:
-    """The same keys always; None for what this VM, or this version of the metadata service, does not say."""
+    """Return all keys always; None for what this VM, or this version of the metadata service, does not provide."""
     compute: t.Any = instance or {}
     if isinstance(compute, t.Mapping) and isinstance(compute.get("compute"), t.Mapping):
         compute = compute["compute"]
@@ -46,7 +46,7 @@ def read_identity(instance: t.Mapping[str, t.Any] | None) -> Identity:
         compute = {}
     identity = {ours: _text(compute.get(theirs)) for ours, theirs in _FIELDS.items()}
     if identity["scale_set"] is None:
-        # Flexible scale sets stand only here, as the whole resource id.
+        # For flexible scale sets only this key has it, as the whole resource id.
         flexible = compute.get("virtualMachineScaleSet")
         whole = _text(flexible.get("id")) if isinstance(flexible, t.Mapping) else None
         identity["scale_set"] = (whole or "").rstrip("/").rpartition("/")[2] or None

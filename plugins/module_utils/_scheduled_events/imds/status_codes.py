@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What each status of an answer means, and what to do about it."""
+"""What each HTTP status of the service means, and how to respond."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADVICE = {
 
 
 def check_answer(answer: Answer, request: str) -> None:
-    """Raise unless the answer is a success."""
+    """Raise ScheduledEventsError unless the answer is a success."""
     if 200 <= answer.status < 300:
         return
     came = f"{request} was answered with status {answer.status} and {describe_body(answer.body)}."
@@ -60,7 +60,7 @@ def check_answer(answer: Answer, request: str) -> None:
 
 
 def rejects_version(answer: Answer) -> bool:
-    """400 names the api-version; older services answer 404 "Not found. Invalid version requested" (fact b4)."""
+    """Return whether the answer rejects the api-version: 400 names it; older services answer 404 "Not found. Invalid version requested" (fact b4)."""
     if answer.status not in (400, 404):
         return False
     return re.search(rb"api-?version|newest-versions|invalid version", answer.body, re.IGNORECASE) is not None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The way to the wire: a request in, an answer out. Nothing above this file opens a socket."""
+"""Transport: a request in, an answer out. Only this file and its siblings for other hosts open a socket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class Answer(t.NamedTuple):
-    """Names of headers are in lower case."""
+    """One HTTP answer. Header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Answer(t.NamedTuple):
 
 
 class Transport(t.Protocol):
-    """What the client needs. Raises ScheduledEventsError when no complete answer came."""
+    """What the client needs. Raises ScheduledEventsError if no complete answer came."""
 
     endpoint: str
     hint: str
@@ -47,18 +47,18 @@ class Transport(t.Protocol):
         connect_timeout: float = 5.0,
         request_timeout: float = 125.0,
     ) -> Answer:
-        """Send one request and read one answer."""
+        """Send one request and read its answer."""
 
     def close(self) -> None:
-        """Let go of what is kept open."""
+        """Close open connections."""
 
 
 class LocalTransport:
-    """Asks from the machine it runs on, over one kept-alive connection.
+    """Send requests from this machine, over one kept-alive connection.
 
-    http.client, not ansible.module_utils.urls, because only it has two timeouts (an address that nobody answers
-    fails in seconds, a slow first answer does not) and keeps the connection from one poll to the next. It reads no
-    proxy variables, follows no redirect and decodes nothing.
+    http.client, not ansible.module_utils.urls, because only it has two timeouts (an unreachable address fails in
+    seconds, a slow first answer does not) and keeps the connection between polls. It ignores proxy variables, follows
+    no redirect and decodes nothing.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -79,8 +79,8 @@ class LocalTransport:
             return self._request_once(method, path, body, connect_timeout, request_timeout)
         except ScheduledEventsError as error:
             self.close()
-            # A server closes a connection that nobody used for a while; that is no fault. A POST is never sent
-            # again from here: the first one may have been carried out.
+            # A server closes an idle connection; that is not a fault. A POST is never sent again from here: the first
+            # one may have been carried out.
             if reused and method == "GET" and error.kind == "connection_lost":
                 return self._request_once(method, path, body, connect_timeout, request_timeout)
             raise
@@ -100,7 +100,7 @@ class LocalTransport:
             connection.request(method, path, body=None if body is None else body.encode("utf-8"), headers=headers)
             response = connection.getresponse()
             if guard.ended:
-                # http.client takes an end within the headers for the end of the headers.
+                # http.client takes the end of the connection within the headers for the end of the headers.
                 raise http.client.HTTPException("the headers were cut off")
             return Answer(
                 response.status,
@@ -133,7 +133,7 @@ class LocalTransport:
 
 
 class _TimedSocket:
-    """A socket with one deadline for a whole exchange; the plain timeout would begin anew with each byte."""
+    """A socket with one deadline for a whole exchange; the plain timeout restarts with each byte."""
 
     def __init__(self, plain: socket.socket) -> None:
         self._plain = plain
@@ -141,10 +141,12 @@ class _TimedSocket:
         self.ended = False
 
     def start(self, seconds: float) -> None:
+        """Start the deadline of an exchange."""
         self.ended = False
         self._deadline = time.monotonic() + seconds
 
     def arm(self) -> None:
+        """Set the socket's timeout to the time that is left. Raise socket.timeout if none is."""
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
             raise socket.timeout("timed out")
@@ -162,7 +164,7 @@ class _TimedSocket:
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads from a socket, under the deadline of the exchange."""
+    """Read from a socket, under the deadline of the exchange."""
 
     def __init__(self, guard: _TimedSocket, raw: t.Any) -> None:
         super().__init__()
@@ -195,19 +197,19 @@ def _read_body(response: http.client.HTTPResponse, target: str) -> bytes:
             raise too_large(target)
         if not chunk:
             break
-    # http.client says nothing when a body that is read in pieces ends early.
+    # http.client reports no error when a body that is read in pieces ends early.
     if declared is not None and len(body) < declared:
         raise http.client.IncompleteRead(body, declared - len(body))
     return body
 
 
 def not_connected(target: str, why: str, hint: str) -> ScheduledEventsError:
-    """Nobody could be connected to: nothing was sent."""
+    """Return the error for a connection that was not made: nothing was sent."""
     return ScheduledEventsError(f"{target}: cannot connect ({why}). {hint}", "no_answer", retryable=True)
 
 
 def too_late(target: str, seconds: float) -> ScheduledEventsError:
-    """Sent, and no complete answer in time."""
+    """Return the error for a request that was sent and not completely answered in time."""
     return ScheduledEventsError(
         f"{target}: connected, but there was no complete answer within {seconds_in_words(seconds)} (request_timeout). The very first request "
         "to scheduled events may take two minutes.",
@@ -216,12 +218,12 @@ def too_late(target: str, seconds: float) -> ScheduledEventsError:
 
 
 def cut_off(target: str, why: str) -> ScheduledEventsError:
-    """Sent, and the connection ended within the answer."""
+    """Return the error for a connection that ended within the answer."""
     return ScheduledEventsError(f"{target}: the connection broke before the answer was complete ({why}).", "connection_lost", retryable=True)
 
 
 def too_large(target: str) -> ScheduledEventsError:
-    """More than any real answer has."""
+    """Return the error for an answer that is longer than any real one."""
     return ScheduledEventsError(
         f"{target}: the answer is larger than {MAX_ANSWER_BYTES} bytes, which no real one is; it was refused. Check what answers at this address.",
         "too_large",
@@ -229,7 +231,7 @@ def too_large(target: str) -> ScheduledEventsError:
 
 
 def split_endpoint(endpoint: str) -> tuple[str, str, int]:
-    """The endpoint in its one form, its host and its port; an error for anything but http://ADDRESS[:PORT]."""
+    """Return the normalized endpoint, its host and its port. Raise ScheduledEventsError unless it is http://ADDRESS[:PORT]."""
     try:
         parts = urlsplit(endpoint.strip())
         host, port = parts.hostname, parts.port
@@ -245,7 +247,7 @@ def split_endpoint(endpoint: str) -> tuple[str, str, int]:
 
 
 def local_hint(endpoint: str, host: str) -> str:
-    """What to look at when nobody answers."""
+    """Return advice for an endpoint that does not answer."""
     if host != AZURE_HOST:
         return other_hint(endpoint)
     return (
@@ -256,7 +258,7 @@ def local_hint(endpoint: str, host: str) -> str:
 
 
 def other_hint(endpoint: str) -> str:
-    """The same for an endpoint that is not Azure's own address."""
+    """Return the same for an endpoint other than Azure's own address."""
     return f"Check that something listens at {endpoint}; Azure's own endpoint is http://{AZURE_HOST}."
 
 

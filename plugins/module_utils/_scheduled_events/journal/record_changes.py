@@ -11,8 +11,6 @@ import copy
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    HISTORY_FIRST,
-    HISTORY_LAST,
     METHODS,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
@@ -20,24 +18,29 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     WrongDecision,
     checked_decision,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_repair import (
-    METHOD_KEYS,
-    METHOD_STATES,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import bounded_history
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     EVENT_KEYS,
+    METHOD_KEYS,
+    METHOD_KINDS,
+    METHOD_STATES,
     PHASES,
+    RECORD_KINDS,
     STAMPS,
     TEXT_KEYS,
     Record,
     RecordsError,
+    empty_method,
     empty_record,
+    event_id_of,
     shorten,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import may_follow, refusal
 
+# The others are written by the store, or have an option of their own.
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
 OUTCOMES = ("completed", "cancelled", "unknown")
-# An event that was held, and of which nobody has said that it is gone, is kept longer than any notice Azure gives.
+# A held event that was not seen to be gone is kept longer than any notice Azure gives.
 LONGEST_NOTICE = 8 * 86400
 
 
@@ -55,7 +58,7 @@ class Step(t.NamedTuple):
 
 
 def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Record:
-    """The record after the step; the same content when nothing changes. The revision is the store's business."""
+    """Return the record after the step; the same content when nothing changes. The store counts the revision."""
     after = _begin(record, event_id, step.restore)
     _see_event(after, event_id, step.event)
     for key in ("vm_id", "vm_name"):
@@ -66,23 +69,18 @@ def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Rec
     if step.boot_id and ("verified_at" in step.stamp or changes.get("verified_at")):
         # Only a check says something of a boot. A note that is written after a reboot must not make an old check new.
         after["boot_id"] = step.boot_id
-    # A drain that begins again after an undo is not undone any more; who says otherwise says so in changes.
+    # A drain that begins again after an undo is not undone any more; changes may still say otherwise.
     if step.method and _merge_method(after, _checked_method(step.method), now):
         after["undone"] = False
     phase = changes.pop("phase", None)
     after.update(changes)
-    for key in step.stamp:
-        if key not in STAMPS:
-            raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(STAMPS)))
-        after[key] = now
-    # Failures are counted by the history, so an attempt that fails before it has begun must stand there as well.
-    failed_again = phase == "failed" and record is not None and after["attempts"] != record["attempts"]
-    _enter(after, phase or after["phase"], now, failed_again)
+    _stamp(after, step.stamp, now)
+    _enter(after, record, phase or after["phase"], now)
     return after
 
 
 def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any]) -> Record:
-    """What the step is taken on. A record that was lost goes on as its copy has it; one that is there is never replaced."""
+    """Return what the step is taken on. A lost record continues as its replica has it; a present one is never replaced."""
     if record:
         return copy.deepcopy(record)
     if restore and str(restore["event"]["event_id"]).strip().lower() != event_id.strip().lower():
@@ -105,14 +103,23 @@ def _see_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> N
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
 
 
-def _enter(record: Record, phase: str, now: str, again: bool) -> None:
-    if phase == record["phase"] and record["history"] and not again:
+def _stamp(record: Record, stamps: t.Sequence[str], now: str) -> None:
+    for key in stamps:
+        if key not in STAMPS:
+            raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(STAMPS)))
+        record[key] = now
+
+
+def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
+    """Enter a phase, in the only place that writes one. Raise RecordsError where it may not follow the phase before."""
+    # Failures are counted by the history, so an attempt that fails before it has begun must stand there as well.
+    failed_again = phase == "failed" and before is not None and record["attempts"] != before["attempts"]
+    if phase == record["phase"] and record["history"] and not failed_again:
         return
+    if before is not None and not may_follow(before["phase"], phase, ended=before["outcome"] is not None):
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))}: {refusal(before['phase'], phase)}")
     record["phase"] = phase
-    record["history"].append({"phase": phase, "at": now})
-    # A record held for a week is looked at every few minutes; its file stays small all the same.
-    if len(record["history"]) > HISTORY_FIRST + HISTORY_LAST:
-        record["history"] = record["history"][:HISTORY_FIRST] + record["history"][-HISTORY_LAST:]
+    record["history"] = bounded_history([*record["history"], {"phase": phase, "at": now}])
 
 
 def _whole(value: t.Any, key: str) -> int:
@@ -143,28 +150,25 @@ def _checked_changes(changes: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     checked: dict[str, t.Any] = {}
     for key, value in changes.items():
         _one_of(key, CHANGEABLE, "a key in changes")
-        if key == "phase":
-            checked[key] = _one_of(value, PHASES, "phase")
-        elif key == "attempts":
-            checked[key] = _whole(value, key)
-        elif key == "undone":
-            checked[key] = _true_or_false(value, key)
-        elif key == "told":
-            if not isinstance(value, (list, tuple)):
-                raise RecordsError(f"told must be a list of phases, and is {shorten(value)}.")
-            checked[key] = [str(phase) for phase in value]
-        elif key == "rule":
-            checked[key] = _object(value, key)
-        elif key == "decision":
-            checked[key] = _decision(value)
-        elif key == "outcome" and value not in (None, ""):
-            checked[key] = _one_of(value, OUTCOMES, key)
-        else:
-            checked[key] = None if value in (None, "") else str(value)
+        checked[key] = CHECKS.get(key, CHECKS.get(RECORD_KINDS[key], _text))(value, key)
     return checked
 
 
-def _decision(value: t.Any) -> dict[str, t.Any] | None:
+def _text(value: t.Any, key: str) -> str | None:
+    return None if value in (None, "") else str(value)
+
+
+def _texts(value: t.Any, key: str) -> list[str]:
+    if not isinstance(value, (list, tuple)):
+        raise RecordsError(f"{key} must be a list of phases, and is {shorten(value)}.")
+    return [str(item) for item in value]
+
+
+def _outcome(value: t.Any, key: str) -> str | None:
+    return None if value in (None, "") else _one_of(value, OUTCOMES, key)
+
+
+def _decision(value: t.Any, key: str) -> dict[str, t.Any] | None:
     try:
         return checked_decision(value)
     except WrongDecision as error:
@@ -179,35 +183,42 @@ def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
     return copy.deepcopy(dict(value))
 
 
+# By key, else by its kind in the schema; anything else is a text.
+CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
+    "phase": lambda value, key: _one_of(value, PHASES, key),
+    "whole": _whole,
+    "flag": _true_or_false,
+    "object": _object,
+    "texts": _texts,
+    "decision": _decision,
+    "outcome": _outcome,
+}
+
+
 def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     for key in method:
         _one_of(key, METHOD_KEYS, "a key in method")
-    checked = copy.deepcopy(dict(method))
-    if not isinstance(checked.get("id"), str) or not checked["id"]:
-        raise RecordsError(f"method needs an id, such as 1-service; it is {shorten(checked.get('id'))}.")
-    if checked.get("state") in (None, ""):
-        checked.pop("state", None)
+    given = copy.deepcopy(dict(method))
+    name = given.get("id")
+    if not isinstance(name, str) or not name:
+        raise RecordsError(f"method needs an id, such as 1-service; it is {shorten(name)}.")
+    if given.get("state") in (None, ""):
+        given.pop("state", None)
     else:
-        _one_of(checked["state"], METHOD_STATES, "the state of method {}".format(checked["id"]))
-    for key in ("options", "before"):
-        if key in checked:
-            checked[key] = _object(checked[key], "{} of method {}".format(key, checked["id"]))
-    if "outside" in checked:
-        checked["outside"] = _true_or_false(checked["outside"], "outside of method {}".format(checked["id"]))
-    for key in ("method", "boot_id", "at", "error"):
-        if key in checked:
-            checked[key] = None if checked[key] in (None, "") else str(checked[key])
-    return checked
+        _one_of(given["state"], METHOD_STATES, f"the state of method {name}")
+    for key, value in given.items():
+        if key not in ("id", "state"):
+            given[key] = CHECKS.get(METHOD_KINDS[key], _text)(value, f"{key} of method {name}")
+    return given
 
 
 def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
-    """Merge one method in; True when its state became another than undone."""
+    """Merge one method in. Return whether its state became another than undone."""
     present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
     if present is None:
         if len(record["methods"]) >= METHODS:
             raise RecordsError(f"The record of event {shorten(record['event']['event_id'])} has {METHODS} methods already, which is the most.")
-        present = dict.fromkeys(METHOD_KEYS)
-        present.update(id=given["id"], state=None)
+        present = empty_method(given["id"])
         record["methods"].append(present)
     state = present["state"]
     # What was found before has been put back, so this is a new drain: what it finds now is what must come back.
@@ -225,12 +236,12 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
 
 
 def nothing_changed(record: Record) -> bool:
-    """No drain method has anything left to undo."""
+    """Return whether no drain method has anything left to undo."""
     return record["undone"] or all(method.get("state") == "undone" for method in record["methods"])
 
 
 def may_be_pruned(record: Record, now: str, older_than: float) -> bool:
-    """Only what is over, and long over by this VM's clock; a clock that went back keeps everything."""
+    """Return whether a record is over, and long over by this VM's clock; a clock that went back keeps everything."""
     last = record["history"][-1]["at"] if record["history"] else None
     age = seconds_between(last, now)
     if age is None or age <= older_than:
@@ -243,7 +254,7 @@ def may_be_pruned(record: Record, now: str, older_than: float) -> bool:
 
 
 def difference(before: Record | None, after: Record | None, name: str) -> dict[str, t.Any]:
-    """The top-level keys that differ, as Ansible shows them with --diff."""
+    """Return the top-level keys that differ, as Ansible shows them with --diff."""
     old, new = before or {}, after or {}
     keys = [key for key in sorted(set(old) | set(new)) if key != "revision" and old.get(key) != new.get(key)]
     return {

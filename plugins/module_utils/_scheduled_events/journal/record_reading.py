@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Reading the records in their directory, and setting aside what is no record of this VM. Files are only renamed."""
+"""Read the records in their directory, and set aside what is no record of this VM. Files are only renamed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import uuid
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import RECORDS, REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     FOREIGN,
     UNREADABLE,
     Record,
     RecordsError,
     Unreadable,
-    decode,
     event_id_of,
     public,
     revision_name,
@@ -52,14 +52,14 @@ class RecordsReading(t.NamedTuple):
 
 
 class RecordsReader:
-    """All records of one VM, for those who only read them."""
+    """All records of one VM, read only."""
 
     def __init__(self, files: Files, host: Host) -> None:
         self.files = files
         self.host = host
 
     def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> RecordsReading:
-        """Every record that can be read, and in words whatever cannot. No more than the limit, or all without one."""
+        """Read every record, and describe in words what cannot be read. No more than the limit, or all without one."""
         try:
             names = self.files.names()
         except FileNotFoundError:
@@ -84,7 +84,7 @@ class RecordsReader:
         return RecordsReading(sorted(records, key=_begin), problems, readable)
 
     def read(self, event_id: str) -> Record | None:
-        """The record of one event, None without one; an error when there is one that cannot be read."""
+        """Return the record of one event, or None without one. Raise RecordsError when it cannot be read."""
         found = self._find_for_writing(event_id)
         return public(found.record) if found.record else None
 
@@ -95,6 +95,7 @@ class RecordsReader:
             return []
 
     def find(self, one: str, names: list[str] | None = None) -> Found:
+        """Return what the files of one event hold, by the stem of their names."""
         for _attempt in range(ATTEMPTS):
             try:
                 return self._highest_complete(one, self._list() if names is None else names)
@@ -169,7 +170,7 @@ ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then 
 
 
 def is_foreign(record: Record, vm_id: str | None) -> bool:
-    """Both ids are known and differ."""
+    """Return whether the record is of another VM: both ids are known and differ."""
     return bool(vm_id and record["vm_id"] and record["vm_id"].lower() != vm_id.lower())
 
 
@@ -190,11 +191,11 @@ def _begin(record: Record) -> tuple[str, str]:
 
 
 def _below(one: str, names: t.Iterable[str]) -> int:
-    """The highest revision that has others above it."""
+    """Return the highest revision from which the next one can be counted."""
     return next((revision for revision in revisions_of(one, names) if revision < REVISION), 0)
 
 
 def revisions_of(one: str, names: t.Iterable[str]) -> list[int]:
-    """The revisions of one record, highest first."""
+    """Return the revisions of one record, highest first."""
     places = (split_name(name) for name in names)
     return sorted((place[1] for place in places if place and place[0] == one), reverse=True)

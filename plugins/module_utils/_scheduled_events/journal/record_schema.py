@@ -3,71 +3,192 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What a record looks like in its file, and what the file is called. Nothing here touches the disk."""
+"""The schema of a record, for the VM that keeps it and the controller that reads it: its keys, their kinds, and the names of its files."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    ATTEMPTS,
-    FILE_BYTES,
-    METHODS,
-    RECORD_BYTES,
-    REVISION,
-    TEXT,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    WrongDecision,
-    checked_decision,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_repair import (
-    repaired_event,
-    repaired_history,
-    repaired_lineage,
-    repaired_methods,
-    repaired_texts,
-    whole_within,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
 
-Record = t.Dict[str, t.Any]
+__all__ = [
+    "EVENT_KEYS",
+    "EVENT_KINDS",
+    "FOREIGN",
+    "FORMAT",
+    "HISTORY_KINDS",
+    "LINEAGE",
+    "LINEAGE_LENGTH",
+    "METHOD_KEYS",
+    "METHOD_KINDS",
+    "METHOD_STATES",
+    "PHASES",
+    "RECORD_KINDS",
+    "STAMPS",
+    "TEMPORARY",
+    "TEXT_KEYS",
+    "UNREADABLE",
+    "Event",
+    "HistoryEntry",
+    "Method",
+    "Record",
+    "RecordKeys",
+    "RecordsError",
+    "Unreadable",
+    "empty_method",
+    "empty_record",
+    "event_id_of",
+    "file_name",
+    "keys_of",
+    "public",
+    "revision_name",
+    "shorten",
+    "split_name",
+    "stem",
+]
 
 FORMAT = 1
-PHASES = (
-    "noticed",
-    "draining",
-    "drained",
-    "approved",
-    "started",
-    "gone",
-    "recovering",
-    "recovered",
-    "failed",
-    "held",
-)
-EVENT_KEYS = (
-    "event_id",
-    "event_type",
-    "event_status",
-    "event_source",
-    "not_before",
-    "description",
-    "resources",
-    "duration_in_seconds",
-)
-STAMPS = ("verified_at", "approving_at", "approved_at", "started_at", "missing_since", "retry_at", "deadline")
-# Internal: the writes that this revision builds on, newest last. See Records.write.
+
+
+class Event(t.TypedDict):
+    """An event as a record keeps it: one version of what Azure said."""
+
+    event_id: str
+    event_type: str | None
+    event_status: str | None
+    event_source: str | None
+    not_before: str | None
+    description: str | None
+    resources: list[str]
+    duration_in_seconds: int | None
+
+
+class HistoryEntry(t.TypedDict):
+    """One phase, and when the record entered it."""
+
+    phase: str
+    at: str
+
+
+class Method(t.TypedDict):
+    """A drain method: what it found before it acted, and how far it is."""
+
+    id: str
+    method: str | None
+    options: dict[str, t.Any] | None
+    before: dict[str, t.Any] | None
+    state: str | None
+    boot_id: str | None
+    at: str | None
+    error: str | None
+    outside: bool | None
+
+
+class RecordKeys(t.TypedDict):
+    """A record: what one VM keeps of one event. Times are texts by the VM's clock."""
+
+    format: int
+    revision: int
+    event: Event
+    phase: str
+    reason: str | None
+    history: list[HistoryEntry]
+    vm_id: str | None
+    vm_name: str | None
+    boot_id: str | None
+    rule: dict[str, t.Any] | None
+    decision: dict[str, t.Any] | None
+    attempts: int
+    retry_at: str | None
+    deadline: str | None
+    verified_at: str | None
+    approving_at: str | None
+    approved_at: str | None
+    started_at: str | None
+    missing_since: str | None
+    undone: bool
+    told: list[str]
+    outcome: str | None
+    methods: list[Method]
+
+
+# A record in the hands of the store, which also keeps the keys that a newer version wrote. RecordKeys says what the known ones hold.
+Record = t.Dict[str, t.Any]
+
+# What each key holds. Checks, repair and the controller's reading go by these tables; a new key is added here and to the types above.
+# text, time (a text that is a time), whole (a number), flag, object, texts (a list); the others are named by their key.
+RECORD_KINDS: t.Mapping[str, str] = {
+    "format": "whole",
+    "revision": "whole",
+    "event": "event",
+    "phase": "phase",
+    "reason": "text",
+    "history": "history",
+    "vm_id": "text",
+    "vm_name": "text",
+    "boot_id": "text",
+    "rule": "object",
+    "decision": "decision",
+    "attempts": "whole",
+    "retry_at": "time",
+    "deadline": "time",
+    "verified_at": "time",
+    "approving_at": "time",
+    "approved_at": "time",
+    "started_at": "time",
+    "missing_since": "time",
+    "undone": "flag",
+    "told": "texts",
+    "outcome": "text",
+    "methods": "methods",
+}
+# not_before is no time here: it stays as Azure wrote it.
+EVENT_KINDS: t.Mapping[str, str] = {
+    "event_id": "text",
+    "event_type": "text",
+    "event_status": "text",
+    "event_source": "text",
+    "not_before": "text",
+    "description": "text",
+    "resources": "texts",
+    "duration_in_seconds": "whole",
+}
+METHOD_KINDS: t.Mapping[str, str] = {
+    "id": "text",
+    "method": "text",
+    "options": "object",
+    "before": "object",
+    "state": "state",
+    "boot_id": "text",
+    "at": "time",
+    "error": "text",
+    "outside": "flag",
+}
+HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time"}
+
+# found: it has not acted yet, as far as the record says. begun: it may have acted. undoing: its undo may have.
+METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
+
+
+def keys_of(kinds: t.Mapping[str, str], *wanted: str) -> tuple[str, ...]:
+    """Return the keys of these kinds, in the order of the table."""
+    return tuple(key for key, kind in kinds.items() if kind in wanted)
+
+
+EVENT_KEYS = tuple(EVENT_KINDS)
+METHOD_KEYS = tuple(METHOD_KINDS)
+STAMPS = keys_of(RECORD_KINDS, "time")
+TEXT_KEYS = keys_of(RECORD_KINDS, "text", "time")
+# Internal: the writes that this revision builds on, newest last. See RecordStore.write.
 LINEAGE = "lineage"
 LINEAGE_LENGTH = 32
 
 PLAIN_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
-TEMPORARY = "temporary-"
 FOREIGN = "foreign-"
 UNREADABLE = "unreadable-"
 
@@ -81,15 +202,16 @@ class RecordsError(ScheduledEventsError):
 
     @property
     def conflict(self) -> bool:
+        """Whether another writer was faster."""
         return self.kind == "conflict"
 
 
 class Unreadable(ValueError):
-    """A file that is no record; the message completes "the file ...", as in "is not JSON"."""
+    """A file holds no record; the message completes "the file ...", as in "is not JSON"."""
 
 
 def stem(event_id: str) -> str:
-    """The file name up to the revision. Ids compare without case; an odd one is hashed, longer than any plain one."""
+    """Return the file name up to the revision. Ids compare without case; an odd one is hashed, longer than any plain one."""
     wanted = event_id.strip()
     if PLAIN_ID.fullmatch(wanted):
         return "event-" + wanted.lower()
@@ -98,174 +220,49 @@ def stem(event_id: str) -> str:
 
 
 def file_name(event_id: str, revision: int) -> str:
-    """The name of one revision of one event's record."""
+    """Return the name of one revision of one event's record."""
     return revision_name(stem(event_id), revision)
 
 
 def revision_name(one: str, revision: int) -> str:
-    """The name of one revision, from the stem."""
+    """Return the name of one revision, from the stem."""
     return f"{one}.{revision}.json"
 
 
-def shorten(value: t.Any) -> str:
-    """Any value in a message; what is hostile is at least short."""
-    return repr(value)[:100]
-
-
 def split_name(name: str) -> tuple[str, int] | None:
-    """(stem, revision) of a record's file, None for any other file."""
+    """Return stem and revision of a record's file, or None for any other file."""
     found = FILE_NAME.fullmatch(name)
     return (found.group(1), int(found.group(2))) if found else None
 
 
+def shorten(value: t.Any) -> str:
+    """Return any value for a message, short even where it is hostile."""
+    return repr(value)[:100]
+
+
 def empty_record(event_id: str) -> Record:
-    """A record with every key, before anything is known."""
+    """Return a record with every key, before anything is known."""
     event: dict[str, t.Any] = dict.fromkeys(EVENT_KEYS)
     event.update(event_id=event_id, resources=[])
-    return {
-        "format": FORMAT,
-        "revision": 0,
-        "event": event,
-        "phase": "noticed",
-        "reason": None,
-        "history": [],
-        "vm_id": None,
-        "vm_name": None,
-        "boot_id": None,
-        "rule": None,
-        "decision": None,
-        "attempts": 0,
-        "retry_at": None,
-        "deadline": None,
-        "verified_at": None,
-        "approving_at": None,
-        "approved_at": None,
-        "started_at": None,
-        "missing_since": None,
-        "undone": False,
-        "told": [],
-        "outcome": None,
-        "methods": [],
-    }
-
-
-def encode(record: Record) -> bytes:
-    """A record as the content of its file."""
-    try:
-        content = _text_of(record)
-        if len(content) > FILE_BYTES:
-            content = _text_of(record, None, (",", ":"))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored as JSON: {error}")
-    if len(content) > FILE_BYTES:
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))} is larger than {FILE_BYTES} bytes and cannot be stored.")
-    return content
-
-
-def _text_of(record: Record, indent: int | None = 1, separators: tuple[str, str] | None = None) -> bytes:
-    return json.dumps(record, indent=indent, separators=separators, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
-
-
-def decode(content: bytes, name: str) -> Record:
-    """The content of a file as a record; Unreadable says what is wrong with it."""
-    place = split_name(name)
-    data = load(content)
-    if place is None or not isinstance(data, dict):
-        raise Unreadable("holds no record")
-    if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
-        raise Unreadable(f"has the format {shorten(data.get('format'))}, and this version of the collection knows {FORMAT}")
-    if whole_within(data.get("revision"), 1, REVISION - 1) not in (None, place[1]):
-        raise Unreadable("holds another revision than its name says")
-    event = data.get("event")
-    if not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
-        raise Unreadable("names no event")
-    if stem(event["event_id"]) != place[0]:
-        raise Unreadable("belongs to another event than its name says")
-    record = complete(data)
-    # What is no revision at all says nothing against the name, which no two files have.
-    record["revision"] = place[1]
-    record[LINEAGE] = repaired_lineage(data.get(LINEAGE), content)
-    # A small file cannot become too large by the way it is written.
-    if len(content) > RECORD_BYTES // 8 and len(_text_of(record, None, (",", ":"))) > RECORD_BYTES:
-        raise Unreadable(f"is larger than {RECORD_BYTES} bytes, which no record is")
+    record: Record = dict.fromkeys(RECORD_KINDS)
+    record.update(format=FORMAT, revision=0, event=event, phase="noticed", attempts=0, undone=False)
+    for key in keys_of(RECORD_KINDS, "history", "texts", "methods"):
+        record[key] = []
     return record
 
 
-def load(content: bytes) -> t.Any:
-    """A file's content as JSON, no deeper than any record. What comes back can always be written as JSON again."""
-    try:
-        return load_bounded(content.decode("utf-8"), lambda text: None, halves=True)
-    except OverflowError:
-        raise Unreadable("is nested deeper than any record")
-    except (ValueError, RecursionError):
-        raise Unreadable("is not JSON, or was cut off")
+def empty_method(identifier: str) -> dict[str, t.Any]:
+    """Return a drain method with every key, before anything is known of it."""
+    method: dict[str, t.Any] = dict.fromkeys(METHOD_KEYS)
+    method["id"] = identifier
+    return method
 
 
-def complete(data: Record) -> Record:
-    """Add what is absent, mend what can be mended (record_repair.py), refuse the rest: whoever reads a record may rely on it."""
-    record = empty_record(data["event"]["event_id"])
-    event = repaired_event(dict(record["event"], **data["event"]), EVENT_KEYS)
-    record.update(data, event=event)
-    if record["phase"] not in PHASES:
-        raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
-    for key in ("history", "methods"):
-        if not isinstance(record[key], list) or not all(isinstance(item, dict) for item in record[key]):
-            raise Unreadable(f"has no list of objects in {key}")
-    if not all(isinstance(method.get("id"), str) for method in record["methods"]):
-        raise Unreadable("has a method without an id")
-    record["methods"] = repaired_methods(record["methods"])
-    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
-        raise Unreadable("has a history without phases and times")
-    record["history"] = repaired_history(record["history"])
-    if not isinstance(record["told"], list) or not isinstance(event["resources"], list):
-        raise Unreadable("has no list where one belongs")
-    record["told"] = [phase for phase in record["told"] if isinstance(phase, str) and len(phase) <= TEXT][:METHODS]
-    if isinstance(record["attempts"], bool) or not isinstance(record["attempts"], int):
-        # It only counts for people; retries are counted from the history.
-        record["attempts"] = 0
-    record["attempts"] = min(max(record["attempts"], 0), ATTEMPTS)
-    record["revision"] = whole_within(record["revision"], 0, REVISION) or 0
-    if not isinstance(record["undone"], bool):
-        raise Unreadable("has another type where true or false belongs")
-    if record["rule"] is not None and not isinstance(record["rule"], dict):
-        raise Unreadable("has a rule that is no object")
-    _check_texts(record)
-    try:
-        record["decision"] = checked_decision(record["decision"])
-    except WrongDecision as error:
-        # Going on without what a person said would be worse than leaving the VM alone.
-        raise Unreadable(f"has a decision that {error}")
-    return record
-
-
-def _check_texts(record: Record) -> None:
-    for key in TEXT_KEYS:
-        if record[key] is not None and not isinstance(record[key], str):
-            raise Unreadable(f"has no text in {key}")
-    repaired_texts(record, TEXT_KEYS, STAMPS)
-
-
-TEXT_KEYS = (
-    "reason",
-    "vm_id",
-    "vm_name",
-    "boot_id",
-    "retry_at",
-    "deadline",
-    "verified_at",
-    "approving_at",
-    "approved_at",
-    "started_at",
-    "missing_since",
-    "outcome",
-)
-
-
-def event_id_of(record: Record) -> str:
-    """The id as Azure wrote it."""
+def event_id_of(record: t.Mapping[str, t.Any]) -> str:
+    """Return the id as Azure wrote it."""
     return str(record["event"]["event_id"])
 
 
 def public(record: Record) -> Record:
-    """A record as people and roles see it: without what only the writing needs."""
+    """Return a record as operators and roles see it: without what only the writing needs."""
     return {key: value for key, value in record.items() if key != LINEAGE}

@@ -19,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     may_be_pruned,
     take_step,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
     ATTEMPTS,
     Found,
@@ -34,8 +35,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Record,
     RecordsError,
     Unreadable,
-    decode,
-    encode,
     event_id_of,
     file_name,
     public,
@@ -58,7 +57,7 @@ class Written(t.NamedTuple):
 
 
 def _as_read(record: Record) -> Record:
-    """The record as its file will give it back. Raise RecordsError where the file could not be read again."""
+    """Return the record as its file will give it back. Raise RecordsError where the file could not be read again."""
     try:
         return decode(encode(record), file_name(event_id_of(record), record["revision"]))
     except Unreadable as error:
@@ -71,7 +70,7 @@ def _is_too_high(name: str) -> bool:
 
 
 class RecordStore(RecordsReader):
-    """All records of one VM, for those who write them."""
+    """All records of one VM, to read and to write."""
 
     def write(
         self,
@@ -81,10 +80,10 @@ class RecordStore(RecordsReader):
         check_mode: bool = False,
         allowed: t.Callable[[], None] | None = None,
     ) -> Written:
-        """Take one step. With expected_revision 0 there must be no record yet; another writer makes it a conflict.
+        """Take one step and return what was written. Raise RecordsError, a conflict where another writer was faster.
 
-        allowed is asked after each reading, and raises where the writer may not write any more. Asked before it, a writer that sleeps
-        in between would build on what its successor has written.
+        With expected_revision 0 there must be no record yet. ``allowed`` is called after each reading, and raises where the writer
+        may not write any more: called before it, a writer that sleeps in between would build on what its successor has written.
         """
         for _attempt in range(ATTEMPTS):
             found = self._find_for_writing(event_id)
@@ -100,7 +99,7 @@ class RecordStore(RecordsReader):
             after = take_step(before, event_id, step, self.host.now())
             if before is not None and after == before:
                 return Written(public(before), public(before), False)
-            # A restored record goes on counting where its copy stopped: later copies must count as newer.
+            # A restored record goes on counting where its replica stopped: later replicas must count as newer.
             present = after["revision"] or 0
             after["revision"] = max(found.highest, present if present < REVISION else 0) + 1
             after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
@@ -110,7 +109,7 @@ class RecordStore(RecordsReader):
         raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
 
     def _bring_down(self, event_id: str, found: Found) -> None:
-        """Give a record whose number is too high to count from the next number that is free. Whoever does the same gives it another."""
+        """Give a record whose number is too high to count from the next number that is free."""
         high, low = t.cast(str, found.too_high), file_name(event_id, found.highest + 1)
         if found.highest + 1 >= REVISION:
             # There is no number between the two, and what is replaced need not be kept.
@@ -140,13 +139,13 @@ class RecordStore(RecordsReader):
             return
         raise RecordsError(
             f"The record of event {event_id} in {self.files.where} has revision {present}, and {expected} was expected: "
-            "somebody else has written it. Look again.",
+            "another writer has changed it. Look again.",
             "conflict",
             public(record) if record else None,
         )
 
     def _publish(self, record: Record, unreadable: list[str]) -> bool:
-        """Write a new revision; False when another writer was faster, and the caller must look again."""
+        """Write a new revision. Return False when another writer was faster, and the caller must look again."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
         name = file_name(event_id_of(record), record["revision"])
         try:
@@ -171,11 +170,11 @@ class RecordStore(RecordsReader):
         return True
 
     def _stands(self, record: Record) -> bool:
-        """Whether our revision counts.
+        """Return whether our revision counts.
 
         A writer that slept for long may have taken a revision's name that was used and removed in the meantime. Then
         there is a higher revision that does not build on ours, or a lower one on which ours does not build. Below one on
-        which ours builds nothing counts: whoever linked it since was not the highest, and knows it or was killed before.
+        which ours builds nothing counts: what was linked there since was not the highest, and its writer knows it or was killed before.
         """
         one, mine = stem(event_id_of(record)), record["revision"]
         names = self._list()
@@ -227,7 +226,7 @@ class RecordStore(RecordsReader):
             return  # gone already, or removed by the next write
 
     def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False, bury: t.Callable[[Record], None] | None = None) -> Written:
-        """Remove the record of one event; ``bury`` is told before."""
+        """Remove the record of one event; ``bury`` is called with it before."""
         found = self._find_for_writing(event_id)
         self._expect(event_id, found.record, expected_revision)
         if found.record is None:
@@ -251,7 +250,7 @@ class RecordStore(RecordsReader):
             raise RecordsError(f"The record {one} in {self.files.where} cannot be removed: {error}.")
 
     def prune(self, older_than: float, check_mode: bool = False, bury: t.Callable[[Record], bool] | None = None) -> list[str]:
-        """Remove the records that are over; the ids of their events. One that ``bury`` says no to stays until the next time."""
+        """Remove the records that are over. Return the ids of their events. One that ``bury`` refuses stays until the next time."""
         try:
             self._list()
         except OSError as error:

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Copies of other VMs' records: where something outside a VM was changed, a VM that loses its disk must not lose the way back.
+"""Replicas of other VMs' records: where something outside a VM was changed, a VM that loses its disk must not lose the way back.
 
-One file for each VM and event, replaced in one step. A mirror is no record of the VM that it lies on.
+One file for each VM and event, replaced in one step. A replica is no record of its keeper, the VM that it lies on.
+Files, options and keys call it a mirror, as version 1 did.
 """
 
 from __future__ import annotations
@@ -20,16 +21,14 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS, nothing_changed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import complete, load, replace_file
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     Record,
     RecordsError,
     Unreadable,
-    complete,
     empty_record,
     event_id_of,
-    load,
     shorten,
     stem,
 )
@@ -38,16 +37,16 @@ FORMAT = 2
 # Version 1.3.1 of the collection wrote format 1: whole records, and not which VM kept them.
 KNOWN_FORMATS = (1, 2)
 FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
-# The VM of a mirror that nobody wrote to for this long is gone for good, and the change with it.
+# The VM of a replica that was not written for this long is gone for good, and the change with it.
 LONGEST_SECONDS = 30 * 86400.0
 
-Mirror = t.Dict[str, t.Any]
+Replica = t.Dict[str, t.Any]
 
 
 class ReplicasReading(t.NamedTuple):
-    """All mirrors, in the order of their names, and in words what is wrong with others."""
+    """All replicas, in the order of their names, and in words what is wrong with others."""
 
-    mirrors: list[Mirror]
+    mirrors: list[Replica]
     problems: list[str]
 
 
@@ -60,7 +59,7 @@ class ReplicaWritten(t.NamedTuple):
 
 
 def mirror_argument() -> dict[str, t.Any]:
-    """The argument spec of the option mirror."""
+    """Return the argument spec of the option mirror."""
     return {
         "type": "dict",
         "options": {
@@ -72,14 +71,14 @@ def mirror_argument() -> dict[str, t.Any]:
     }
 
 
-def mirror_name(vm: str, event_id: str) -> str:
-    """The name of a mirror's file. Any inventory name becomes a short, plain part of it."""
+def replica_name(vm: str, event_id: str) -> str:
+    """Return the name of a replica's file. Any inventory name becomes a short, plain part of it."""
     digest = hashlib.sha256(vm.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"mirror-{digest}-{stem(event_id)}.json"
 
 
 def checked_record(given: t.Mapping[str, t.Any]) -> Record:
-    """A record that came through an option, such as templates of ansible-core 2.18 leave it."""
+    """Return a record that came through an option, such as templates of ansible-core 2.18 leave it."""
     event = given.get("event")
     if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
         raise RecordsError(f"the record given names no event: {shorten(given)}")
@@ -95,7 +94,7 @@ def checked_record(given: t.Mapping[str, t.Any]) -> Record:
 
 
 def only_findings(record: Record) -> Record:
-    """What a copy may hold: that something outside was changed, what was found there, and when. No option, no rule, nobody's word."""
+    """Return what a replica may hold: that something outside was changed, what was found there, and when. No option, rule or override."""
     kept = empty_record(event_id_of(record))
     over = record["phase"] == "recovered"
     kept.update(
@@ -119,7 +118,7 @@ def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
 
 
 def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
-    """A record to go on with: one that says that something outside was changed, and nothing else."""
+    """Return a record to continue with: one that says that something outside was changed, and nothing else."""
     record = checked_record(given)
     event_id = event_id_of(record)
     for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
@@ -136,42 +135,44 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
 
 
 class ReplicaStore:
-    """All mirrors on one VM."""
+    """All replicas on one VM."""
 
     def __init__(self, files: Files, host: Host) -> None:
         self.files = files
         self.host = host
 
     def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
-        """Every mirror that can be read and is this VM's own; one that came with a disk of another VM, or is a month old, is none."""
-        mirrors, problems = [], []
+        """Read every replica that this VM keeps. One that came with a disk of another VM, or is a month old, does not count."""
+        replicas, problems = [], []
         for name in self._listed():
             try:
-                mirror = self._read(name)
+                replica = self._read(name)
             except FileNotFoundError:
                 continue
             except OSError as error:
-                # It may be a good copy that only could not be read now.
-                problems.append(f"The copy {name} in {self.files.where} was not read: it {error}.")
+                # It may be a good replica that only could not be read now.
+                problems.append(f"The replica {name} in {self.files.where} was not read: it {error}.")
                 continue
             except Unreadable as error:
-                problems.append(f"The file {name} in {self.files.where} is no copy of a record that can be used: it {error}. Remove it.")
+                problems.append(f"The file {name} in {self.files.where} is no replica of a record that can be used: it {error}. Remove it.")
                 continue
-            if own_vm_id and mirror["keeper_vm_id"] and mirror["keeper_vm_id"].lower() != own_vm_id.lower():
-                problems.append(f"The copy {name} in {self.files.where} was kept by another VM, whose disk this one is made from; it is not used. Remove it.")
-            elif not self._is_old(mirror):
-                mirrors.append({key: mirror[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
-        return ReplicasReading(mirrors, problems)
+            if own_vm_id and replica["keeper_vm_id"] and replica["keeper_vm_id"].lower() != own_vm_id.lower():
+                problems.append(
+                    f"The replica {name} in {self.files.where} was kept by another VM, whose disk this one is made from; it is not used. Remove it."
+                )
+            elif not self._is_old(replica):
+                replicas.append({key: replica[key] for key in ("vm", "vm_id", "keeper_vm_id", "record")})
+        return ReplicasReading(replicas, problems)
 
-    def _is_over(self, mirror: Mirror, older_than: float) -> bool:
-        """Whether nothing of it has to be put back any more, and long not."""
-        age = seconds_between(mirror["written_at"], self.host.now())
-        return nothing_changed(mirror["record"]) and age is not None and age > older_than
+    def _is_over(self, replica: Replica, older_than: float) -> bool:
+        """Return whether nothing of it has to be put back any more, and has not for long."""
+        age = seconds_between(replica["written_at"], self.host.now())
+        return nothing_changed(replica["record"]) and age is not None and age > older_than
 
-    def _is_old(self, mirror: Mirror) -> bool:
-        """Whether it is past its time. One of format 1 does not say when it was written, but its record says when it began."""
-        history = mirror["record"]["history"]
-        at = mirror["written_at"] or (history[0]["at"] if history else None)
+    def _is_old(self, replica: Replica) -> bool:
+        """Return whether it is past its time. One of format 1 does not say when it was written, but its record says when it began."""
+        history = replica["record"]["history"]
+        at = replica["written_at"] or (history[0]["at"] if history else None)
         age = seconds_between(at, self.host.now())
         return age is not None and age > LONGEST_SECONDS
 
@@ -187,14 +188,14 @@ class ReplicaStore:
         except OSError:
             return []  # the records say so
 
-    def _read(self, name: str) -> Mirror:
+    def _read(self, name: str) -> Replica:
         data = load(self.files.read(name))
         if not isinstance(data, dict) or data.get("format") not in KNOWN_FORMATS or not isinstance(data.get("record"), dict):
-            raise Unreadable("holds no mirror that this version of the collection knows")
+            raise Unreadable("holds no replica that this version of the collection knows")
         vm, vm_id, event = data.get("vm"), data.get("vm_id"), data["record"].get("event")
         if not isinstance(vm, str) or not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
             raise Unreadable("names no VM or no event")
-        if mirror_name(vm, event["event_id"]) != name:
+        if replica_name(vm, event["event_id"]) != name:
             raise Unreadable("belongs to another VM or event than its name says")
         return {
             "vm": vm,
@@ -205,14 +206,14 @@ class ReplicaStore:
         }
 
     def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> ReplicaWritten:
-        """Keep a copy of the record, unless there is a newer one; remove it when the VM is recovered."""
+        """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered."""
         if not vm.strip():
             raise RecordsError("mirror.vm is empty.")
         record = only_findings(checked_record(given))
-        name = mirror_name(vm, event_id_of(record))
+        name = replica_name(vm, event_id_of(record))
         present = self._present(name)
         before = present["record"] if present else None
-        # What is newer says the record; of another machine by that name, whose clock says nothing here, the one that writes is.
+        # The record says which is newer. Of another machine by that name, whose clock says nothing here, the one that writes is.
         if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _age(before) > _age(record):
             return ReplicaWritten(before, before, False)
         if record["phase"] == "recovered":
@@ -221,12 +222,12 @@ class ReplicaStore:
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return ReplicaWritten(before, before, False)
         if len(json.dumps(content)) > COPY_BYTES:
-            raise RecordsError(f"the copy of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
+            raise RecordsError(f"the replica of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
         if not check_mode:
-            replace_file(self.files, name, dict(content, written_at=self.host.now()), "The copy")
+            replace_file(self.files, name, dict(content, written_at=self.host.now()), "The replica")
         return ReplicaWritten(before, record, True)
 
-    def _present(self, name: str) -> Mirror | None:
+    def _present(self, name: str) -> Replica | None:
         try:
             return self._read(name)
         except (OSError, Unreadable):
@@ -239,21 +240,21 @@ class ReplicaStore:
             except FileNotFoundError:
                 return ReplicaWritten(None, None, False)
             except OSError as error:
-                raise RecordsError(f"The copy {name} in {self.files.where} cannot be removed: {error}.")
+                raise RecordsError(f"The replica {name} in {self.files.where} cannot be removed: {error}.")
         return ReplicaWritten(before, None, before is not None)
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
-        """Remove the mirrors of what is over, and those that nobody has written to for a month; the ids of their events."""
+        """Remove the replicas of what is over, and those that were not written for a month. Return the ids of their events."""
         pruned: list[str] = []
         for name in self._listed():
             try:
-                mirror = self._read(name)
+                replica = self._read(name)
             except (OSError, Unreadable):
                 continue
-            record = mirror["record"]
+            record = replica["record"]
             try:
-                old = self._is_old(mirror) or self.files.age(name) > LONGEST_SECONDS
-                if not old and not self._is_over(mirror, older_than):
+                old = self._is_old(replica) or self.files.age(name) > LONGEST_SECONDS
+                if not old and not self._is_over(replica, older_than):
                     continue
                 if not check_mode:
                     self.files.unlink(name)
@@ -268,7 +269,7 @@ def _text(value: t.Any) -> str | None:
 
 
 def _age(record: Record) -> tuple[str, int]:
-    """What is newer: a record that began later, then the one with more revisions. Text of one form, so that it compares."""
+    """Return what tells a newer record: a later begin, then more revisions. Text of one form, so that it compares."""
     begin = record["history"][0]["at"] if record["history"] else ""
     revision = record.get("revision")
     return begin, revision if isinstance(revision, int) else 0

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Tombstones: an event is over on this VM and its record removed. A copy of the record that turns up later restores nothing.
+"""Tombstones: an event is over on this VM and its record removed. A replica of the record that turns up later restores nothing.
 
-One file for each event, replaced in one step, written before the record is removed. They outlive the copies.
+One file for each event, replaced in one step, written before the record is removed. They outlive the replicas.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     Record,
     RecordsError,
     Unreadable,
     event_id_of,
-    load,
     stem,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
 
 FORMAT = 1
 FILE_NAME = re.compile(r"tombstone-event-[a-z0-9-]{1,80}\.json")
-# A day more than the copies.
+# A day more than the replicas.
 KEPT_SECONDS = LONGEST_SECONDS + 86400.0
 
 Tombstone = t.Dict[str, t.Any]
@@ -42,7 +41,7 @@ class TombstonesReading(t.NamedTuple):
 
 
 def tombstone_name(event_id: str) -> str:
-    """The name of a tombstone's file."""
+    """Return the name of a tombstone's file."""
     return f"tombstone-{stem(event_id)}.json"
 
 
@@ -81,13 +80,13 @@ class Tombstones:
         return {"event_id": data["event_id"], "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None, "at": data["at"]}
 
     def write(self, record: Record) -> None:
-        """Say that an event is over here. Only changes outside the VM have copies, so the others need no tombstone."""
+        """Write that an event is over here. Only changes outside the VM have replicas, so the others need no tombstone."""
         if any(method.get("outside") is True for method in record["methods"]):
             content = {"format": FORMAT, "event_id": event_id_of(record), "vm_id": record["vm_id"], "at": self.host.now()}
             replace_file(self.files, tombstone_name(event_id_of(record)), content, "The tombstone")
 
     def try_to_write(self, record: Record) -> bool:
-        """The same, for those who leave the record where it is when that fails."""
+        """Write it, and return whether that worked; where it did not, the record stays where it is."""
         try:
             self.write(record)
         except RecordsError:
@@ -95,7 +94,7 @@ class Tombstones:
         return True
 
     def prune(self, check_mode: bool = False) -> None:
-        """Remove those that outlived every copy; a clock that went back keeps them."""
+        """Remove those that outlived every replica; a clock that went back keeps them."""
         for name in self._names():
             try:
                 age = seconds_between(self._read(name)["at"], self.host.now())

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What the module maintenance_record does about claims, without the module: options in, result out."""
+"""Acquire, renew and release leases for the module maintenance_record: options in, result out."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     checked_run,
     checked_seconds,
     event_digest,
-    split_claim_name,
+    split_lease_name,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 
 
 def claim_argument() -> dict[str, t.Any]:
-    """The argument spec of the option claim."""
+    """Return the argument spec of the option claim, which names a lease."""
     return {
         "type": "dict",
         "options": {
@@ -35,24 +35,24 @@ def claim_argument() -> dict[str, t.Any]:
     }
 
 
-def change_claims(claims: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Make, renew or withdraw the claims of a run."""
-    claim = options.get("claim") or {}
-    run, event_id = checked_run(claim.get("run")), options.get("event_id")
-    before = claims.own(run)
+def change_claims(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """Acquire, renew or release the leases of a run."""
+    lease = options.get("claim") or {}
+    run, event_id = checked_run(lease.get("run")), options.get("event_id")
+    before = leases.own(run)
     if check_mode:
-        after = _predicted(claims, options, claim, before)
+        after = _predicted(leases, options, lease, before)
     elif options["state"] == "released":
-        _remove(claims, options)
-        # Without an event all claims of the run; an empty one says that only what has expired is to go.
+        _remove(leases, options)
+        # Without an event all leases of the run; an empty one says that only what has expired is to go.
         if event_id is None or event_id.strip():
-            claims.withdraw(run, event_id)
-        after = claims.own(run)
+            leases.withdraw(run, event_id)
+        after = leases.own(run)
     else:
-        if not _claim(claims, options, claim):
-            # One that was listed above may have been removed before it could be renewed. Who renews goes on only if it never was gone.
+        if not _acquire(leases, options, lease):
+            # A lease listed above may have been removed before it could be renewed. A run that renews goes on only if its lease never was gone.
             before = [name for name in before if not _is_for(name, options["event_id"])]
-        after = claims.own(run)
+        after = leases.own(run)
     return {
         "changed": before != after,
         "record": None,
@@ -62,69 +62,69 @@ def change_claims(claims: LeaseStore, options: t.Mapping[str, t.Any], check_mode
     }
 
 
-def _predicted(claims: LeaseStore, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
-    """The run's own claims as they would be."""
+def _predicted(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
+    """Return the run's own leases as they would be."""
     event_id: str | None = options.get("event_id")
-    replaced = [] if event_id is not None and not event_id.strip() else claims.own(claim["run"], event_id)
+    replaced = [] if event_id is not None and not event_id.strip() else leases.own(lease["run"], event_id)
     left = [name for name in before if name not in replaced]
     if options["state"] == "released" or event_id is None:
         return left
-    return [*left, claims.name_of(claim["run"], event_id, _seconds(claim))]
+    return [*left, leases.name_of(lease["run"], event_id, _seconds(lease))]
 
 
-def _claim(claims: LeaseStore, options: t.Mapping[str, t.Any], claim: t.Mapping[str, t.Any]) -> bool:
-    """Whether it was there already, and has a new time limit now."""
+def _acquire(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any]) -> bool:
+    """Acquire or renew a lease. Return whether it was there already, and has a new time limit now."""
     # What has expired goes first: the reading after this must not find it any more.
-    _remove(claims, options)
-    run, event_id, seconds = claim["run"], options["event_id"], _seconds(claim)
+    _remove(leases, options)
+    run, event_id, seconds = lease["run"], options["event_id"], _seconds(lease)
     try:
-        claims.renew(run, event_id, seconds)
+        leases.renew(run, event_id, seconds)
     except LeaseLost:
-        claims.create(run, event_id, seconds, claim.get("kind") or "events", claim.get("who") or "", claim.get("groups") or {})
+        leases.create(run, event_id, seconds, lease.get("kind") or "events", lease.get("who") or "", lease.get("groups") or {})
         return False
     return True
 
 
 def _is_for(name: str, event_id: str) -> bool:
-    parts = split_claim_name(name)
+    parts = split_lease_name(name)
     return parts is not None and parts.digest == event_digest(event_id)
 
 
-def _seconds(claim: t.Mapping[str, t.Any]) -> t.Any:
-    """What was given, 0 too: that is refused by name, and not taken for the default."""
-    return 180.0 if claim.get("seconds") is None else claim["seconds"]
+def _seconds(lease: t.Mapping[str, t.Any]) -> t.Any:
+    """Return what was given, 0 too: that is refused by name, and not taken for the default."""
+    return 180.0 if lease.get("seconds") is None else lease["seconds"]
 
 
-def _remove(claims: LeaseStore, options: t.Mapping[str, t.Any]) -> None:
+def _remove(leases: LeaseStore, options: t.Mapping[str, t.Any]) -> None:
     for name in options.get("expired") or []:
-        claims.remove_expired(name)
+        leases.remove_expired(name)
 
 
 class UnderLease:
-    """A write that counts only while the run's own claim stands: renewed before, looked at once more after."""
+    """A write that counts only while the run's own lease stands: renewed before, looked at once more after."""
 
-    def __init__(self, claims: LeaseStore, claim: t.Mapping[str, t.Any] | None, event_id: str) -> None:
-        self._claims = claims
-        self._claim = claim or None
+    def __init__(self, leases: LeaseStore, lease: t.Mapping[str, t.Any] | None, event_id: str) -> None:
+        self._leases = leases
+        self._lease = lease or None
         self._event_id = event_id
-        if self._claim is not None:
-            checked_run(self._claim.get("run"))
-            self._seconds = checked_seconds(_seconds(self._claim))
+        if self._lease is not None:
+            checked_run(self._lease.get("run"))
+            self._seconds = checked_seconds(_seconds(self._lease))
 
     def begin(self, check_mode: bool) -> None:
-        """Renew the claim; ClaimLost when it is gone."""
-        if self._claim is not None and not check_mode:
-            self._claims.renew(self._claim["run"], self._event_id, self._seconds)
+        """Renew the lease. Raise LeaseLost when it is gone."""
+        if self._lease is not None and not check_mode:
+            self._leases.renew(self._lease["run"], self._event_id, self._seconds)
 
     def end(self, check_mode: bool) -> None:
-        """The write is out. Has the claim been removed before everybody could see it, then nothing may be done on it."""
-        if self._claim is None or check_mode:
+        """Check the lease after the write. Raise LeaseLost where it was removed before every run could see what was written."""
+        if self._lease is None or check_mode:
             return
-        if not self._claims.stands(self._claim["run"], self._event_id):
-            raise LeaseLost(self._claim["run"], self._event_id, self._claims.files.where)
+        if not self._leases.stands(self._lease["run"], self._event_id):
+            raise LeaseLost(self._lease["run"], self._event_id, self._leases.files.where)
 
 
 def check_claim_options(options: t.Mapping[str, t.Any]) -> None:
-    """What the argument spec cannot say by itself."""
+    """Check what the argument spec cannot say by itself."""
     if options["state"] in ("claimed", "released", "marked") and not options.get("claim"):
         raise RecordsError("state is {}, and claim, which says for which run, is missing.".format(options["state"]))

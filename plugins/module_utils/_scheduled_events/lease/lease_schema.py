@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What a claim looks like, and what its file is called. Nothing here touches the disk.
+"""The form of a lease and the name of its file. Nothing here touches the disk.
 
-The name is what counts: whose claim it is, for which event, and until when, by the VM's clock. Renaming it gives it another
-time limit in one step, and whoever removes an expired claim removes exactly the name whose limit has passed.
+The name is what counts: its holder, for which event, and until when, by the VM's clock. Renaming it gives it another
+time limit in one step, and a run that removes an expired lease removes exactly the name whose limit has passed.
 """
 
 from __future__ import annotations
@@ -19,25 +19,22 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES, TEXT
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    shorten,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, shorten
 
-Claim = t.Dict[str, t.Any]
+Lease = t.Dict[str, t.Any]
 
 FORMAT = 1
 KINDS = ("events", "upgrade")
-# What an upgrade claims for, in place of an event's id: this and its name.
+# What the lease of an upgrade is for, in place of an event's id: this and its name.
 UPGRADE = "upgrade:"
 RUN = re.compile(r"[a-z0-9]{4,32}")
 FILE_NAME = re.compile(r"claim-([a-z0-9]{4,32})-([0-9a-f]{16})\.([0-9]{1,15})\.json")
-# No step takes longer. A limit that lies further ahead was set by a clock that has been put back since.
+# No action takes longer. A limit that lies further ahead was set by a clock that has been put back since.
 LONGEST_SECONDS = 6 * 3600.0
 
 
 class LeaseName(t.NamedTuple):
-    """The parts of a claim's file name; the limit is in milliseconds since 1970, by the VM's clock."""
+    """The parts of a lease's file name; the limit is in milliseconds since 1970, by the VM's clock."""
 
     run: str
     digest: str
@@ -45,41 +42,41 @@ class LeaseName(t.NamedTuple):
 
 
 class LeaseLost(RecordsError):
-    """The run's own claim is gone: whatever it was about to do there is another run's business now."""
+    """The run's own lease is gone: the run must do nothing more on this VM."""
 
     def __init__(self, run: str, event_id: str, where: str) -> None:
         super().__init__(
-            f"The claim of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
+            f"The lease of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
             "or its records went with a disk. Nothing more is done under it. The next pass looks afresh and decides anew.",
             "claim_lost",
         )
 
 
 def event_digest(event_id: str) -> str:
-    """Ids compare without case; any text becomes a short file name."""
+    """Return a short, plain name for an event's id. Ids compare without case."""
     return hashlib.sha256(event_id.strip().lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def claim_name(run: str, event_id: str, limit: int) -> str:
-    """The name of the file of one claim."""
+def lease_name(run: str, event_id: str, limit: int) -> str:
+    """Return the name of the file of one lease."""
     return f"claim-{checked_run(run)}-{event_digest(event_id)}.{limit}.json"
 
 
-def split_claim_name(name: str) -> LeaseName | None:
-    """The parts of a claim's file name, None for any other file."""
+def split_lease_name(name: str) -> LeaseName | None:
+    """Return the parts of a lease's file name, or None for any other file."""
     found = FILE_NAME.fullmatch(name)
     return LeaseName(found.group(1), found.group(2), int(found.group(3))) if found else None
 
 
 def checked_run(run: t.Any) -> str:
-    """A run's id, which becomes part of a file name."""
+    """Return a run's id, which becomes part of a file name, or raise RecordsError."""
     if not isinstance(run, str) or not RUN.fullmatch(run):
         raise RecordsError(f"claim.run must be 4 to 32 small letters and digits, and is {shorten(run)}.")
     return run
 
 
 def checked_seconds(seconds: t.Any) -> float:
-    """How long a step may take."""
+    """Return how long an action may take, or raise RecordsError."""
     try:
         if isinstance(seconds, bool):
             raise ValueError
@@ -92,13 +89,13 @@ def checked_seconds(seconds: t.Any) -> float:
 
 
 def has_expired(limit: int, now: float) -> bool:
-    """Whether anybody may remove it."""
+    """Return whether any run may remove a lease."""
     left = limit / 1000.0 - now
     return left < 0 or left > LONGEST_SECONDS + 60
 
 
-def encode_claim(event_id: str, kind: str, who: str, groups: t.Mapping[str, str], now: str) -> bytes:
-    """The content: for people, and the groups' hashes for other runs."""
+def encode_lease(event_id: str, kind: str, who: str, groups: t.Mapping[str, str], now: str) -> bytes:
+    """Return the content: for operators, and the groups' hashes for other runs."""
     if kind not in KINDS:
         raise RecordsError("claim.kind is {}; known are {}.".format(shorten(kind), ", ".join(KINDS)))
     known = {str(name): str(value) for name, value in groups.items()}
@@ -106,11 +103,11 @@ def encode_claim(event_id: str, kind: str, who: str, groups: t.Mapping[str, str]
     return json.dumps(content, sort_keys=True).encode("ascii") + b"\n"
 
 
-def decode_claim(content: bytes | None, name: str, now: float) -> Claim:
-    """A claim as a look shows it. What cannot be read is a claim all the same: its name says what counts."""
-    parts = split_claim_name(name)
+def decode_lease(content: bytes | None, name: str, now: float) -> Lease:
+    """Return a lease as an observation shows it. Unreadable content is a lease all the same: the name says what counts."""
+    parts = split_lease_name(name)
     if parts is None:
-        raise ValueError(f"not the name of a claim: {name}")
+        raise ValueError(f"not the name of a lease: {name}")
     data = _load(content)
     groups = data.get("groups")
     return {
@@ -140,7 +137,7 @@ def _text(value: t.Any) -> str | None:
 
 
 def _groups(value: t.Any) -> dict[str, str]:
-    """Groups and their hashes, as a claim is made with. Anything else is another hash, as str gives it."""
+    """Return groups and their hashes, as a lease is made with. Anything else is another hash, as str gives it."""
     items = list(value.items())[:LEASES] if isinstance(value, dict) else []
     return {key[:TEXT]: str(item)[:TEXT] for key, item in items}
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Marks of upgrades: how far each is on this VM, by its name. So an upgrade that was stopped goes on with what is not done.
+"""Progress marks of upgrades: how far each is on this VM, by its name. So an upgrade that was stopped goes on with what is left.
 
-One file for each upgrade, replaced in one step, and written under the run's claim only.
+One file for each upgrade, replaced in one step, and written under the run's lease only.
 """
 
 from __future__ import annotations
@@ -17,13 +17,8 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import MARKS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.atomic_file import replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    Unreadable,
-    load,
-    shorten,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, shorten
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
@@ -47,7 +42,7 @@ class MarksReading(t.NamedTuple):
 
 
 def upgrade_argument() -> dict[str, t.Any]:
-    """The argument spec of the option upgrade."""
+    """Return the argument spec of the option upgrade."""
     return {
         "type": "dict",
         "options": {"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": [*STATES, "absent"]}},
@@ -55,7 +50,7 @@ def upgrade_argument() -> dict[str, t.Any]:
 
 
 def mark_name(upgrade: str) -> str:
-    """The name of a mark's file. Case counts here: two upgrades whose names differ in it are two."""
+    """Return the name of a mark's file. Case counts here: two upgrades whose names differ in it are two."""
     digest = hashlib.sha256(upgrade.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"upgrade-{digest}.json"
 
@@ -69,7 +64,7 @@ class Marks:
         self.vm_id = (vm_id or "").lower() or None
 
     def read_all(self) -> MarksReading:
-        """Every mark. One of another VM came with an image that was taken from it. What cannot be read is said, and not taken for done."""
+        """Read every mark. One of another VM came with an image that was taken from it. An unreadable one is reported, and does not count as done."""
         marks, problems = [], []
         try:
             names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
@@ -102,14 +97,14 @@ class Marks:
         return {key: data.get(key) for key in KEYS}
 
     def present(self, upgrade: str) -> Mark | None:
-        """The mark of one upgrade. What cannot be read is replaced."""
+        """Return the mark of one upgrade, or None without one. An unreadable mark counts as none, and is replaced."""
         try:
             return self._read(mark_name(upgrade))
         except (OSError, Unreadable):
             return None
 
     def write(self, upgrade: str, state: str, run: str, who: str) -> Mark:
-        """Replace it."""
+        """Replace the mark of one upgrade."""
         before, now = self.present(upgrade), self.host.now()
         begun_at = before["begun_at"] if before and state != "begun" else now
         mark: Mark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
@@ -117,7 +112,7 @@ class Marks:
         return mark
 
     def remove(self, upgrade: str) -> None:
-        """Forget that there was this upgrade."""
+        """Remove the mark of one upgrade."""
         try:
             self.files.unlink(mark_name(upgrade))
         except FileNotFoundError:
@@ -127,24 +122,24 @@ class Marks:
 
 
 def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """What the module maintenance_record does about marks."""
-    given, claim = options["upgrade"], options.get("claim") or {}
+    """Write or remove a progress mark, for the module maintenance_record."""
+    given, lease = options["upgrade"], options.get("claim") or {}
     name, state, marks = _checked_name(given["name"]), given["state"], Marks(files, host, options.get("vm_id"))
     before = marks.present(name)
-    # A mark that says so already is a sign of life all the same: the claim is renewed, and must stand.
-    under = UnderLease(LeaseStore(files, host), claim, UPGRADE + name)
+    # Where the mark says so already, the lease is renewed all the same, and must stand.
+    under = UnderLease(LeaseStore(files, host), lease, UPGRADE + name)
     under.begin(check_mode)
-    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, claim, check_mode)
+    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, lease, check_mode)
     under.end(check_mode)
     return _result(before, after)
 
 
-def _change(marks: Marks, name: str, state: str, claim: t.Mapping[str, t.Any], check_mode: bool) -> Mark | None:
+def _change(marks: Marks, name: str, state: str, lease: t.Mapping[str, t.Any], check_mode: bool) -> Mark | None:
     if state == "absent":
         if not check_mode:
             marks.remove(name)
         return None
-    return {"name": name, "state": state, "run": claim.get("run")} if check_mode else marks.write(name, state, claim["run"], claim.get("who") or "")
+    return {"name": name, "state": state, "run": lease.get("run")} if check_mode else marks.write(name, state, lease["run"], lease.get("who") or "")
 
 
 def _checked_name(name: str) -> str:

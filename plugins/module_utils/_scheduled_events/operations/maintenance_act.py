@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import boot_id_of
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore

@@ -21,11 +21,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import mark_own
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of, note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.identity import (
     Identity,
     read_identity,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import boot_id_of, note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH, RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones

@@ -13,10 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, difference
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    stem,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, stem
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
     DEFAULT_PATH,
     RecordStore,

@@ -1,30 +1,28 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which phases people have not been told of yet. The record of the event's first VM keeps what was told."""
+"""The notifications: phases that operators have not been told of yet. The record of the event's first VM keeps what was told."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Notify
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# Of these people are told; the others pass too quickly to be news.
-NEWS = ("noticed", "held", "drained", "approved", "started", "gone", "failed", "recovered")
+# The phases that operators are told of, in this order. The others pass too quickly.
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")
 
 
 def lead(event_state: EventState) -> Participant | None:
-    """The VM whose record keeps C(told): the first that is read and has a record, or is about to get one."""
+    """Return the VM whose record keeps C(told): the first that is read and has a record, or is about to get one."""
     able = [participant for participant in event_state.hit if participant.ok and (participant.record is not None or participant.listed)]
     return next((participant for participant in able if participant.record and participant.record.told), able[0] if able else None)
 
 
 def untold(event_state: EventState, phase: str) -> list[str]:
-    """Phases that were reached, in order, without those told already."""
+    """Return the phases that were reached, in order, without those that were told already."""
     records = [participant.record for participant in event_state.hit if participant.record]
-    # What the VM itself has come to: another one's word is not told to people as what happened.
+    # The VM's own state: operators are not told as a fact what only another VM claims.
     mine = lead(event_state)
     reached = {"noticed", phase} - {"approved", "started"}
     if mine is not None and mine.approved:
@@ -37,8 +35,8 @@ def untold(event_state: EventState, phase: str) -> list[str]:
     return [word for word in ORDER if word in reached and word not in told]
 
 
-def steps(event_state: EventState, phase: str) -> list[dict[str, Any]]:
-    """One step for each piece of news; each carries the whole list, so that a repeated write adds nothing."""
+def actions(event_state: EventState, phase: str) -> list[Notify]:
+    """Return one action for each phase; each carries the whole list, so that a repeated write adds nothing."""
     participant = lead(event_state)
     if participant is None or not event_state.hit or not event_state.ours:
         return []
@@ -48,14 +46,12 @@ def steps(event_state: EventState, phase: str) -> list[dict[str, Any]]:
     for word in untold(event_state, phase):
         told = [*told, word]
         found.append(
-            {
-                "host": participant.host.name,
-                "act": "tell",
-                "event_id": participant.record.event.event_id if participant.record else event_state.event.event_id,
-                "phase": word,
-                "changes": {"told": told},
-                "reason": f"people are told once: {word}",
-                "continues": False,
-            }
+            Notify(
+                host=participant.host.name,
+                event_id=participant.record.event.event_id if participant.record else event_state.event.event_id,
+                phase=word,
+                changes={"told": told},
+                reason=f"people are told once: {word}",
+            )
         )
     return found

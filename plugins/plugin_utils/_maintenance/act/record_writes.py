@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has to be written to the records, one note for each VM and event. A record that says so already is left alone."""
+"""What must be written to the records, one action for each VM and event. A record that is up to date is left alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import WriteRecord
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, recovery_overdue
@@ -16,41 +17,38 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 
-def note(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
-    """The step that writes what is new, or nothing."""
+def note(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
+    """Return the action that writes what is new about one VM and event, or None."""
+    record = participant.record
     if not participant.ok:
         return None
-    if participant.record is None:
+    if record is None:
         return _first(event_state, participant, settings)
-    changes: dict[str, Any] = {}
-    stamp: list[str] = []
     if participant.over:
-        _over(event_state, participant, participant.record, settings, changes)
+        changes, stamp = _over(participant, record, settings), []
     else:
-        _live(event_state, participant, participant.record, changes, stamp)
-    event = None
-    if participant.listed and _differs(participant, participant.record):
-        event = participant.event.for_record()
+        changes, stamp = _live(event_state, participant, record), _stamps(participant, record)
+    event = participant.event.for_record() if participant.listed and _differs(participant, record) else None
     if participant.intends:
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
         return None
-    return _step(event_state, participant, changes, stamp, event, settings)
+    return _write(participant, changes, stamp, event, settings)
 
 
-def _first(event_state: EventState, participant: Participant, settings: Settings) -> dict[str, Any] | None:
+def _first(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
     if not participant.named:
         return None
     stamp = ["started_at"] if participant.started else []
     stamp += ["approving_at"] if participant.intends else []
     if participant.listed:
-        return _step(event_state, participant, {"phase": "noticed"}, stamp, participant.event.for_record(), settings)
+        return _write(participant, {"phase": "noticed"}, stamp, participant.event.for_record(), settings)
     if participant.intent != "drain" and not participant.intends:
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = event_state.seen.listed_by[0].name if event_state.seen.listed_by else "another VM"
     changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
-    return _step(event_state, participant, changes, stamp, participant.event.for_record(), settings)
+    return _write(participant, changes, stamp, participant.event.for_record(), settings)
 
 
 def _differs(participant: Participant, record: Record) -> bool:
@@ -62,60 +60,69 @@ def _differs(participant: Participant, record: Record) -> bool:
     )
 
 
-def _over(event_state: EventState, participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+def _over(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
+    """Return what changes in the record of an event that is gone for the VM."""
     if record.outcome is None:
-        changes.update(phase="gone", outcome=presence.outcome(record, began=participant.started or participant.approved))
-        if participant.absence.words:
-            changes["reason"] = participant.absence.words
-    elif participant.intent == "finish":
-        _finish(participant, record, settings, changes)
-    # Only what was begun can take too long: where nobody looked for a while, as with a slow schedule, it has not been tried yet.
-    elif participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
+        outcome = presence.outcome(record, began=participant.started or participant.approved)
+        words = participant.presence.words
+        return {"phase": "gone", "outcome": outcome, **({"reason": words} if words else {})}
+    if participant.intent == "finish":
+        return _finish(participant, record, settings)
+    # Only a recovery that was begun can take too long: with a slow schedule it may not have been tried yet.
+    if participant.intent == "recover" and record.phase == "recovering" and recovery_overdue(participant, settings):
         errors = [f"{method.method}: {method.error or method.state}" for method in record.methods if method.state != "undone"]
-        changes.update(phase="failed", reason=f"not everything could be put back ({'; '.join(errors)})")
+        return {"phase": "failed", "reason": f"not everything could be put back ({'; '.join(errors)})"}
+    return {}
 
 
-def _finish(participant: Participant, record: Record, settings: Settings, changes: dict[str, Any]) -> None:
+def _finish(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
     look = participant.host.look
     if look is None:
-        raise AssertionError("only a part with a look gets here")
+        raise AssertionError("only a participant with an observation gets here")
     serves = look.in_service is True or (look.in_service is None and not settings.has_health)
     if serves or (participant.held_out and not record.methods):
-        changes["phase"] = "recovered"
-        if record.phase == "failed":
-            changes["reason"] = None
-    elif not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):
-        changes.update(phase="failed", reason=f"everything was put back, but it is {participant.reason}")
+        return {"phase": "recovered", **({"reason": None} if record.phase == "failed" else {})}
+    if not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):
+        return {"phase": "failed", "reason": f"everything was put back, but it is {participant.reason}"}
+    return {}
 
 
-def _live(event_state: EventState, participant: Participant, record: Record, changes: dict[str, Any], stamp: list[str]) -> None:
-    phase = record.phase
-    if participant.absence.first:
-        stamp.append("missing_since")
-    if participant.listed:
-        if record.missing_since is not None:
-            changes["missing_since"] = None
-        if record.outcome is not None:
-            phase = "noticed"
-            changes.update(phase=phase, outcome=None, reason=None)
-    if participant.started and record.started_at is None:
-        stamp.append("started_at")
+def _stamps(participant: Participant, record: Record) -> list[str]:
+    """Return the times that the VM writes by its own clock, while the event goes on."""
+    missing = ["missing_since"] if participant.presence.first else []
+    return [*missing, "started_at"] if participant.started and record.started_at is None else missing
+
+
+def _live(event_state: EventState, participant: Participant, record: Record) -> dict[str, Any]:
+    """Return what changes in the record of an event that goes on."""
+    again = _listed_again(record) if participant.listed else {}
     if not participant.may_begin and participant.intent != "undo":
-        return
+        return again
+    return {**again, **_phase_change(event_state, participant, record, again.get("phase", record.phase))}
+
+
+def _listed_again(record: Record) -> dict[str, Any]:
+    """Return what changes when a document lists the event whose absence, or end, was recorded."""
+    changes: dict[str, Any] = {} if record.missing_since is None else {"missing_since": None}
+    return changes if record.outcome is None else {**changes, "phase": "noticed", "outcome": None, "reason": None}
+
+
+def _phase_change(event_state: EventState, participant: Participant, record: Record, phase: str) -> dict[str, Any]:
     target, reason = _target(event_state, participant, phase)
     if target == "held":
-        if phase != "held" or record.reason != reason:
-            changes.update(phase="held", reason=reason)
-    elif target is not None and target != phase:
-        changes["phase"] = target
-        if record.reason is not None and phase == "held":
-            changes["reason"] = None
-        if target == "approved" and record.approved_at is None and event_state.approved_at is not None:
-            changes["approved_at"] = timestamps.form(event_state.approved_at)
+        return {} if phase == "held" and record.reason == reason else {"phase": "held", "reason": reason}
+    if target is None or target == phase:
+        return {}
+    changes: dict[str, Any] = {"phase": target}
+    if record.reason is not None and phase == "held":
+        changes["reason"] = None
+    if target == "approved" and record.approved_at is None and event_state.approved_at is not None:
+        changes["approved_at"] = timestamps.form(event_state.approved_at)
+    return changes
 
 
 def _target(event_state: EventState, participant: Participant, phase: str) -> tuple[str | None, str | None]:
-    """The phase that the record should have, where the roles do not set it."""
+    """Return the phase that the record should have, and the reason of a hold, where the roles do not set them."""
     idle = phase in ("noticed", "held")
     if participant.started:
         return ("started" if (idle and participant.intent == "none") or (drained_now(participant) and participant.intent == "stay") else None), None
@@ -124,7 +131,7 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
         return ("approved" if undrained or (drained_now(participant) and participant.intent == "stay") else None), None
     if participant.hold and (idle or participant.intent == "undo"):
         return "held", participant.hold
-    held = event_state.hold or overrides.blocker(participant.word)
+    held = event_state.hold or overrides.blocker(participant.override)
     if idle and participant.intent == "none" and held:
         return "held", held
     if phase == "held" and participant.intent == "none" and participant.listed:
@@ -132,25 +139,17 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
     return None, None
 
 
-def _step(
-    event_state: EventState, participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings
-) -> dict[str, Any]:
+def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings) -> WriteRecord:
     record = participant.record
-    step = {
-        "host": participant.host.name,
-        "act": "note",
-        "event_id": record.event.event_id if record else participant.event.event_id,
-        "changes": changes,
-        "stamp": stamp,
-        "event": event,
-        # Others rely on this note: it must not come from a run that has lost its claim.
-        "claim": leases.token(settings) if participant.intends else None,
-        "reason": changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
-        "continues": False,
-    }
-    if record is None:
-        # None yet: a run that was slow must not write over what another has begun since.
-        step["expected_revision"] = 0
-    elif record.revision is not None:
-        step["expected_revision"] = record.revision
-    return step
+    return WriteRecord(
+        host=participant.host.name,
+        event_id=record.event.event_id if record else participant.event.event_id,
+        changes=changes,
+        stamp=stamp,
+        event=event,
+        # Other runs rely on the mark of an approval: it must not come from a run that has lost its lease.
+        lease=leases.token(settings) if participant.intends else None,
+        reason=changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
+        # Revision 0 where there is no record yet: a run that was slow must not overwrite what another has begun since.
+        expected_revision=record.revision if record else 0,
+    )

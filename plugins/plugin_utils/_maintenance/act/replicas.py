@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies of records on other VMs: who keeps one, which are out of date, and what a VM that has lost its records gets back.
+"""Replicas of records on other VMs: their keepers, which are out of date, and what a VM that has lost its records gets back.
 
 Only drains with a method that changes something outside the VM have copies: a load balancer keeps a server out, whatever
 becomes of the VM.
@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import MethodAction, Replicate, RestoreRecord
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record, Replica
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
@@ -33,13 +34,13 @@ NOBODY = "no other VM can keep a copy of its record"
 
 
 def with_restored(hosts: list[Host]) -> list[Host]:
-    """The hosts, with what they have lost and copies have: what is out goes on counting as out."""
+    """Return the hosts with their lost records, from the replicas of these: what is out goes on counting as out."""
     copies = _copies(hosts)
     return [_restored(host, copies[host.name]) if host.name in copies else host for host in hosts] if copies else hosts
 
 
 def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Replica]]]]:
-    """By VM and event, from those who were looked at. Nobody keeps copies of itself."""
+    """Return the replicas by VM and event, from all good observations. A VM keeps no replica of its own records."""
     found: dict[str, dict[str, list[tuple[Host, Replica]]]] = defaultdict(lambda: defaultdict(list))
     for host in hosts:
         for mirror in host.look.mirrors if host.look else ():
@@ -53,7 +54,7 @@ def _is_plain_id(event_id: str) -> bool:
 
 
 def _counts(keeper: Host, mirror: Replica, look: Observation) -> bool:
-    """Whether a copy is its keeper's own. One that does not say whose it is (1.3.1) counts for the machine that it was made of."""
+    """Tell whether a replica was written by its keeper. One without a keeper (1.3.1) counts for the machine whose record it is."""
     if mirror.keeper_vm_id is not None:
         return keeper.look is not None and mirror.keeper_vm_id == keeper.look.identity.vm_id
     return mirror.vm_id is not None and mirror.vm_id == look.identity.vm_id
@@ -92,7 +93,7 @@ def _kept(copies: Iterable[tuple[Host, Replica]], look: Observation) -> Iterator
 
 
 def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Observation) -> dict[str, Any]:
-    """The record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
+    """Return the record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
 
     It begins now, so that it counts as newer than the copies that it came from.
     """
@@ -105,32 +106,26 @@ def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Observati
     }
 
 
-def restoring(participant: Participant) -> dict[str, Any] | None:
-    """The step that writes a lost record back. Nothing else is done for the event before it is there again."""
+def restoring(participant: Participant) -> RestoreRecord | None:
+    """Return the action that writes a lost record back, or None. Nothing else is done for the event before the record is there again."""
     return restoring_of(participant.host, participant.record.event.key) if participant.record and participant.ok else None
 
 
-def restoring_of(host: Host, key: str) -> dict[str, Any] | None:
-    """The same for the record of one event of a VM."""
+def restoring_of(host: Host, key: str) -> RestoreRecord | None:
+    """Return the action that writes the record of one event of a VM back, or None."""
     values = host.restores.get(key)
     if host.look is None or values is None:
         return None
-    return {
-        "host": host.name,
-        "act": "note",
-        "event_id": host.look.records[key].event.event_id,
-        "changes": {},
-        "stamp": [],
-        "event": None,
-        "restore": dict(values),
-        "reason": "its record was lost; a copy on another VM says what was changed outside it",
-        "continues": False,
-        "expected_revision": 0,
-    }
+    return RestoreRecord(
+        host=host.name,
+        event_id=host.look.records[key].event.event_id,
+        restore=dict(values),
+        reason="its record was lost; a copy on another VM says what was changed outside it",
+    )
 
 
 class Keepers:
-    """Who keeps the copies."""
+    """The keepers of the replicas."""
 
     def __init__(self, event_states: Iterable[EventState], hosts: Iterable[Host], settings: Settings) -> None:
         self._hosts = [host for host in hosts if host.ok]
@@ -147,7 +142,7 @@ class Keepers:
                 self._kept[mirror.vm, host.name] += 1
 
     def of(self, event_state: EventState, participant: Participant) -> str | None:
-        """A VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
+        """Return a VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
         hit = {other.host.name for other in event_state.participants} | {participant.host.name}
         for avoided in (self._hit | hit, hit):
             for name in self._candidates(event_state, participant.host.name):
@@ -156,7 +151,7 @@ class Keepers:
         return None
 
     def _is_full(self, keeper: str, event_state: EventState, participant: Participant) -> bool:
-        """Whether it has all the copies of this VM that it takes. One that it has already is brought up to date all the same."""
+        """Tell whether the keeper has all the replicas of this VM that it takes. A replica that it has already is kept up to date all the same."""
         has_it = keeper in self._copies.get((participant.host.name, event_state.key), {})
         return not has_it and self._kept[participant.host.name, keeper] >= MOST_KEPT
 
@@ -169,15 +164,15 @@ class Keepers:
         count, start = len(self._hosts), self._place.get(vm, -1) + 1
         yield from (self._hosts[(start + step) % count].name for step in range(count))
 
-    def for_step(self, event_state: EventState, participant: Participant, step: dict[str, Any]) -> dict[str, Any]:
-        """The step of a role, with who keeps the copies of what it writes."""
+    def add_to(self, event_state: EventState, participant: Participant, action: MethodAction) -> MethodAction:
+        """Return the action with the keeper of the replica of what it writes, where a replica is needed."""
         if not changes_outside(participant):
-            return step
+            return action
         keeper = self.of(event_state, participant)
-        return {**step, "mirror": keeper, **({} if keeper else {"reason": f"{step['reason']}; {NOBODY}"})}
+        return replace(action, keeper=keeper, reason=action.reason if keeper else f"{action.reason}; {NOBODY}")
 
     def involved(self, event_states: Iterable[EventState]) -> set[str]:
-        """Those who have to be looked at, because they keep a copy or will."""
+        """Return the VMs that must be observed, because they keep a replica or will keep one."""
         found: set[str] = set()
         for event_state in event_states:
             for participant in event_state.participants:
@@ -185,8 +180,8 @@ class Keepers:
                     found.update(self._copies.get((participant.host.name, event_state.key), ()), filter(None, [self.of(event_state, participant)]))
         return found
 
-    def steps(self, event_states: Iterable[EventState]) -> list[dict[str, Any]]:
-        """Copies that are missing, behind, or not needed any more. A drain writes its own; this is for what it could not do."""
+    def actions(self, event_states: Iterable[EventState]) -> list[Replicate]:
+        """Return the actions for replicas that are missing, out of date, or not needed any more. A drain writes its own replica; these are the others."""
         found = []
         copied: dict[str, int] = defaultdict(int)
         for event_state in event_states:
@@ -200,22 +195,22 @@ class Keepers:
                     continue  # what one VM makes up must not fill another one
                 copies = self._copies.get((participant.host.name, event_state.key), {})
                 if record.phase == "recovered":
-                    found += [_step(participant, name, "it is over, and no copy is needed") for name in copies]
+                    found += [_replicate(participant, name, "it is over, and no copy is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
                     keeper = self.of(event_state, participant)
                     copied[participant.host.name] += 1
                     if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
-                        found.append(_step(participant, keeper, "its record needs a copy"))
+                        found.append(_replicate(participant, keeper, "its record needs a copy"))
         return found
 
 
 def changes_outside(participant: Participant) -> bool:
-    """Whether something outside the VM is changed for it, or will be."""
+    """Tell whether something outside the VM is changed for it, or will be."""
     return any(method.outside for method in participant.record.methods) if participant.record and participant.record.methods else participant.host.outside
 
 
 def _is_current(keeper: Host, copy: Replica, record: Record) -> bool:
-    """Whether it says the same of what is changed outside, and whose it is; the rest is in no copy."""
+    """Tell whether a replica has the same methods and states as the record, and the right keeper; the rest is in no replica."""
     if keeper.look is not None and copy.keeper_vm_id != keeper.look.identity.vm_id:
         return False
     return _changed(copy.record) == _changed(record)
@@ -225,15 +220,8 @@ def _changed(record: Record) -> set[tuple[str, str]]:
     return {(method.identifier, method.state) for method in record.methods if method.outside}
 
 
-def _step(participant: Participant, keeper: str, reason: str) -> dict[str, Any]:
+def _replicate(participant: Participant, keeper: str, reason: str) -> Replicate:
     record = participant.record
     if record is None:
         raise AssertionError("only a part with a record gets here")
-    return {
-        "host": keeper,
-        "act": "mirror",
-        "event_id": record.event.event_id,
-        "vm": participant.host.name,
-        "reason": f"{participant.host.name}: {reason}",
-        "continues": False,
-    }
+    return Replicate(host=keeper, event_id=record.event.event_id, vm=participant.host.name, reason=f"{participant.host.name}: {reason}")

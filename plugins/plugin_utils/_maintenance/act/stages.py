@@ -1,13 +1,16 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order a turn takes the steps of a plan. All VMs go from stage to stage together."""
+"""The order in which an iteration takes the actions of a plan. All VMs go from stage to stage together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-# Records first; approvals before what takes longer; people late, and what can wait last.
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
+
+# Records first; approvals before what takes longer; operators late, and what can wait last.
 STAGES = (
     ("note", ("claim", "release", "note")),
     ("approve", ("approve",)),
@@ -17,36 +20,34 @@ STAGES = (
     ("tell", ("tell",)),
     ("forget", ("forget",)),
 )
-# One task takes all of a VM's steps; the others take one step at a time.
+# One task takes all actions of a VM; the other stages take one action at a time.
 AT_ONCE = ("note", "mirror", "forget")
-# Of the others, so many of one VM in a turn; the rest come in the next one. No VM has so many events, unless it makes them up.
+# In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more.
 MOST_OF_ONE_VM = 10
 ORDER = {act: number for number, (_name, acts) in enumerate(STAGES) for act in acts}
 
 
-def this_turn(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that this turn takes: all VMs go through it together, so no VM's steps may make it long for the others."""
+def this_iteration(actions: Sequence[Action]) -> list[Action]:
+    """Return the actions that this iteration takes. All VMs go through it together, so the actions of one VM must not make it long for the others."""
     taken: dict[tuple[str, str], int] = {}
     kept = []
-    for step in steps:
-        stage = STAGES[ORDER[step["act"]]][0]
-        number = taken[step["host"], stage] = taken.get((step["host"], stage), 0) + 1
+    for action in actions:
+        stage = STAGES[ORDER[action.act]][0]
+        number = taken[action.host, stage] = taken.get((action.host, stage), 0) + 1
         if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
-            kept.append(step)
+            kept.append(action)
     return kept
 
 
-def stages(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The stages that any VM needs, each with its C(name), its C(acts), and the C(place) of its step among those of a VM."""
+def stages(actions: Sequence[Action]) -> list[dict[str, Any]]:
+    """Return the stages that any VM needs, each with its C(name), its C(acts), and the C(place) of the action among those of a VM."""
     most: dict[str, int] = {}
     for name, acts in STAGES:
         counts: dict[str, int] = {}
-        for step in steps:
-            if step["act"] in acts:
-                counts[step["host"]] = counts.get(step["host"], 0) + 1
+        for action in actions:
+            if action.act in acts:
+                counts[action.host] = counts.get(action.host, 0) + 1
         most[name] = max(counts.values(), default=0)
     return [
-        {"name": name, "acts": list(acts), "place": place}
-        for name, acts in STAGES
-        for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
+        {"name": name, "acts": list(acts), "place": place} for name, acts in STAGES for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
     ]

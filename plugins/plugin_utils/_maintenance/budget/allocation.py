@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose turn it is in the capacity groups. No drain and no approval starts that puts more VMs out than a group allows.
+"""The allocation of places in the capacity groups. No drain and no approval starts that puts more VMs out than a group allows.
 
 What goes on anyway is counted first, then what is under way, then new events by their time. An event gets all its VMs
 or none, and what waits keeps its place: younger events do not pass it, so that it is served in the end.
@@ -10,8 +10,8 @@ or none, and what waits keeps its place: younger events do not pass it, so that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
@@ -23,10 +23,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
-# While something waits for room, the members of its groups are looked at this often.
+# While something waits for room, the members of its groups are observed this often, in seconds.
 ROOM_CHECK = 15.0
 
 
@@ -41,7 +41,7 @@ class Tally:
             self.add((name,), words_)
 
     def add(self, names: Iterable[str], why: str) -> None:
-        """Count these too; who counts already is not counted twice."""
+        """Count these too; a member that counts already is not counted twice."""
         for name in names:
             if name not in self.why:
                 self.why[name] = why
@@ -51,7 +51,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Budget:
-    """The groups, and who of them is out and why."""
+    """The groups, and which of their members are out and why."""
 
     groups: tuple[Group, ...] = ()
     of: dict[str, list[Group]] = field(default_factory=dict)
@@ -63,35 +63,37 @@ class Budget:
     stuck: dict[str, str] = field(default_factory=dict)
     """Those of them that no event's end brings back."""
     claimed: dict[str, str] = field(default_factory=dict)
-    """Members that another run is about to take out, or may be."""
+    """Members that another run has a lease on, and may take out."""
     hosts: dict[str, Host] = field(default_factory=dict)
     serving: frozenset[str] = frozenset()
     """Members that count as out for what is over, has failed or may end any moment, and that are not drained for it: a drain that
     begins takes them out for longer."""
     disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
-    """Groups of which another run, at work on a VM, declares other members: by that VM, and who it is."""
+    """Groups of which another run, at work on a VM, declares other members: by that VM, the other run."""
     taken: dict[str, str] = field(default_factory=dict)
-    """Members that are out, claimed by others, or needed by an event: whoever gives way to events counts all of them."""
+    """Members that are out, leased by other runs, or needed by an event: an upgrade counts all of them, because it gives way to events."""
 
 
-def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> Budget:
+def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
     """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
     if not settings.capacity:
-        unproven_drains.one_at_a_time(event_states, Budget().of)
-        return Budget()
+        return unproven_drains.one_at_a_time(event_states, ()), Budget()
     budget = _open(settings.capacity, event_states, hosts)
     _see_claims(budget, board)
     taken, stuck = Tally(budget.of, {**budget.claimed, **budget.out}), Tally(budget.of, budget.stuck)
     units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
-    for unit in sorted(units, key=lambda one: _turn(one, settings, now)):
-        _serve(budget, unit, taken, stuck, board)
+    served = {event_state.key: event_state for event_state in event_states}
+    for unit in sorted(units, key=lambda one: _priority(one, settings, now)):
+        key = unit.event_state.key
+        # Units of one event have different participants, and what the event waits for is what its last unit waits for.
+        after = _allocate(budget, unit._replace(event_state=served[key]), taken, stuck, board)
+        served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
-    unproven_drains.one_at_a_time(event_states, budget.of)
-    return budget
+    return unproven_drains.one_at_a_time(served.values(), budget.of), budget
 
 
 def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
-    """Why these cannot go out beside all that events need, and what is coming to others; nothing where there is room."""
+    """Return why these cannot go out beside all that events need, and what is coming to others; nothing where there is room."""
     wanted = [name for name in names if name in budget.of]
     taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
     full = _full(budget, wanted, taken, total=True)
@@ -99,13 +101,13 @@ def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> 
 
 
 def never_fits(settings: Settings, names: Iterable[str]) -> bool:
-    """Whether some group lets fewer be out than these, whoever else is."""
+    """Tell whether some group never lets so many be out together."""
     wanted = set(names)
     return any(len(wanted.intersection(group.members)) > group.limit for group in settings.capacity)
 
 
 def involved(settings: Settings, names: set[str]) -> set[str]:
-    """With these VMs all members of their groups, and of the groups of those: whether one may go depends on the others."""
+    """Return these VMs with all members of their groups, and of the groups of those: whether one may go depends on the others."""
     found, left = set(names), list(settings.capacity)
     while touched := [group for group in left if not found.isdisjoint(group.members)]:
         left = [group for group in left if group not in touched]
@@ -115,7 +117,7 @@ def involved(settings: Settings, names: set[str]) -> set[str]:
 
 
 def shown(budget: Budget) -> list[dict[str, Any]]:
-    """The groups as the plan returns them: who is out now, and why."""
+    """Return the groups as the plan shows them: which members are out now, and why."""
     return [
         {
             "name": group.name,
@@ -131,7 +133,7 @@ def shown(budget: Budget) -> list[dict[str, Any]]:
     ]
 
 
-# --- Who is out ----------------------------------------------------------------------------------------------------------
+# --- Unavailable members ----------------------------------------------------------------------------------------------------------
 
 
 def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observed: Iterable[Host]) -> Budget:
@@ -161,7 +163,7 @@ def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observe
 
 
 def _see_claims(budget: Budget, board: Leases) -> None:
-    """Everybody's claims count, those also whose time limit has passed: their run may be only slow, until they are removed."""
+    """Count the leases of all runs, expired ones too: until they are removed, their run may only be slow."""
     for name, claims in board.others.items():
         if name in budget.of:
             budget.claimed[name] = f"claimed by {claims[0].words}"
@@ -172,12 +174,12 @@ def _see_claims(budget: Budget, board: Leases) -> None:
 
 
 def _is_out(participant: Participant) -> bool:
-    """A VM that approves for others writes that down as well, and goes on serving: what it names counts, and what is changed."""
+    """Tell whether the VM is out. One that approves for others has a record too, and serves: it is out only if named, or changed."""
     return participant.record is not None and (participant.record.needs_undo or (participant.named and is_out(participant.record)))
 
 
 def _is_firmly_out(participant: Participant) -> bool:
-    """Whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
+    """Tell whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
     record, serves = participant.record, participant.host.look.in_service if participant.host.look else None
     if serves is not None:
         return not serves
@@ -199,7 +201,7 @@ def _why_stuck(host: Host | None) -> str | None:
 
 
 def _why_hit(event_state: EventState, participant: Participant) -> str | None:
-    """Why a VM is out for an event, whatever the phase of its record."""
+    """Return why a VM is out for an event, whatever the phase of its record."""
     if participant.started and (participant.rule.drain or participant.approved):
         return f"hit by {event_state.event.event_id}, which has started"
     if participant.approved:
@@ -208,11 +210,11 @@ def _why_hit(event_state: EventState, participant: Participant) -> str | None:
 
 
 def is_out(record: Record) -> bool:
-    """Recorded as out: from the beginning of a drain, or an approval, until recovered; and whatever is still changed."""
+    """Tell whether a record counts its VM as out: from the beginning of a drain, or an approval, until recovered; and while anything is still changed."""
     return record.phase in OUT_PHASES or record.needs_undo or (record.approving_at is not None and record.phase != "recovered")
 
 
-# --- Who wants to go out -------------------------------------------------------------------------------------------------
+# --- Requests for a place -------------------------------------------------------------------------------------------------
 
 
 class Unit(NamedTuple):
@@ -231,7 +233,7 @@ def _wants(budget: Budget, unit: Unit) -> bool:
 
 
 def _needs(budget: Budget, unit: Unit) -> list[str]:
-    """The members of groups among them."""
+    """Return the VMs of a unit that are members of a capacity group."""
     return [participant.host.name for participant in unit.participants if participant.host.name in budget.of]
 
 
@@ -240,7 +242,7 @@ def _begins(unit: Unit) -> bool:
 
 
 def _approves(unit: Unit) -> bool:
-    """Whether it would be approved without a drain of all its VMs. After a drain they are out already."""
+    """Tell whether it would be approved without a drain of all its VMs. After a drain they are out already."""
     event_state = unit.event_state
     open_yet = event_state.listed and not event_state.started and not event_state.approved
     undrained = any(not participant.decision.drain for participant in unit.participants)
@@ -248,7 +250,7 @@ def _approves(unit: Unit) -> bool:
 
 
 def _beyond(unit: Unit) -> bool:
-    """Whether it drained at its deadline although there was no room."""
+    """Tell whether it drained at its deadline although there was no room."""
     return any(
         participant.holds_changes and beyond_by_record(participant) and not participant.started and not participant.approved
         for participant in unit.participants
@@ -256,85 +258,96 @@ def _beyond(unit: Unit) -> bool:
 
 
 def beyond_by_record(participant: Participant) -> bool:
-    """Whether the record says so. It is kept with the rule, as all that was decided when the drain began."""
+    """Tell whether the record says that the drain went beyond capacity. That is kept with the rule, as all that was decided when the drain began."""
     return participant.record is not None and plain_values.flag(participant.record.rule.get("beyond_capacity")) is True
 
 
 def _goes_anyway(participant: Participant, settings: Settings) -> bool:
-    """An approval that was meant, and perhaps never sent, is no reason to overdraw a group: its event waits for room, or for its time.
+    """Tell whether a drain goes on at its deadline without room.
 
-    Nor is the word of another VM: what only others list drains within capacity, or not at all.
+    An approval that was only announced in the record is no reason to overdraw a group: its event waits for room, or for its time.
+    An event that only other VMs list drains within capacity, or not at all.
     """
     comes = participant.started or participant.approved or deadlines.out_of_time(participant, settings)
     return participant.intent == "drain" and comes and not participant.presumed and participant.decision.hold_at_deadline == "drain"
 
 
-def _told_to_go(unit: Unit) -> bool:
-    """Whether a person said that it is approved, and nothing else holds it: then capacity does not either."""
-    return overrides.says_approve(unit.event_state.word) and _approves(unit)
+def _is_approved_by_operator(unit: Unit) -> bool:
+    """Tell whether an override approves the event, and nothing else blocks it: then capacity does not block it either."""
+    return overrides.is_approval(unit.event_state.override) and _approves(unit)
 
 
 def _under_way(unit: Unit) -> bool:
     return any(participant.record is not None and is_out(participant.record) and not participant.over for participant in unit.participants)
 
 
-def _turn(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
-    """What has no time is served by when it was noticed, so that it is not passed for ever."""
+def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
+    """Return the sort key of a unit. One without a time is served by when it was noticed, so that it is not passed for ever."""
     # The latest of what its VMs say: none of them can bring the others forward.
     moment = max((participant.event.not_before for participant in unit.participants if participant.event.not_before is not None), default=None)
     if moment is None:
         noticed = [participant.record.history[0][1] for participant in unit.participants if participant.record and participant.record.history]
         moment = min(noticed, default=now)
-    goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _told_to_go(unit)
+    goes = any(_goes_anyway(participant, settings) for participant in unit.participants) or _is_approved_by_operator(unit)
     return not goes, not _under_way(unit), moment, unit.event_state.key
 
 
 # --- One event after the other -------------------------------------------------------------------------------------------
 
 
-def _serve(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> None:
-    settings, event_state = board.settings, unit.event_state
+def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> Unit:
+    """Return the unit with its place in the budget taken, or with what it waits for."""
+    settings = board.settings
     names = _needs(budget, unit)
-    _unsure(budget, unit, taken, settings)
+    unit = _unsure(budget, unit, taken, settings)
     begins = _begins(unit)
-    full = None if _told_to_go(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
-    event_id = event_state.event.event_id
+    full = None if _is_approved_by_operator(unit) else _full(budget, names, taken, total=_beyond(unit) and not begins)
+    event_id = unit.event_state.event.event_id
     if full is None:
         taken.add(names, f"{event_id} takes it now")
-        return
-    event_state.full = full_groups.words(budget, names, full, taken)
-    anyway = [participant for participant in unit.participants if _goes_anyway(participant, settings)]
+        return unit
+    unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.words(budget, names, full, taken)))
+    anyway = [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]
     if anyway:
-        event_state.full += "; its time has come, so it drains all the same and is not approved"
-        for participant in anyway:
-            participant.beyond_capacity = True
-        taken.add([participant.host.name for participant in anyway if participant.host.name in budget.of], f"{event_id} takes it at its deadline")
-        _hold(unit, full, board)
-    elif begins or _approves(unit):
+        taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
+        return _hold(_beyond_capacity(unit, anyway), full, board)
+    if begins or _approves(unit):
         # Only what has a chance once the events under way are over may keep others waiting.
         if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
-        _hold(unit, full, board)
-    else:
-        event_state.waits_for = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+        return _hold(unit, full, board)
+    words = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+    return unit._replace(event_state=replace(unit.event_state, waits_for=words))
 
 
-def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> None:
-    """A run may have lost its claim right after it wrote that it begins, and have stopped there, while another took the room.
+def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
+    """Mark the participants that drain at their deadline although there is no room."""
+    words = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
+    participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
+    return Unit(replace(unit.event_state, full=words), participants)
 
-    Whether the drain has acted, or is about to, nobody can say. So it goes on counting as out, is not put back (its room would
+
+def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Unit:
+    """Keep drained what may have begun to drain.
+
+    A run may have lost its lease right after it wrote that it begins, and have stopped there, while another took the room.
+    Whether the drain has acted, or is about to, is not known. So it goes on counting as out, is not put back (its room would
     be given away), and goes on when there is room, or at its deadline.
     """
-    if _told_to_go(unit):
-        return
-    for participant in unit.participants:
-        if _goes_anyway(participant, settings) or participant.coming:
-            continue
-        if participant.intent == "drain" and participant.phase == "draining" and _only_found(participant):
-            group = _full(budget, _of_one(budget, participant), taken, total=True)
-            if group is not None:
-                participant.intent, participant.hold = "stay", f"capacity group {group.name!r} has no room"
-                participant.wait = ROOM_CHECK
+    if _is_approved_by_operator(unit):
+        return unit
+    return unit._replace(participants=[_unsure_one(budget, participant, taken, settings) for participant in unit.participants])
+
+
+def _unsure_one(budget: Budget, participant: Participant, taken: Tally, settings: Settings) -> Participant:
+    if _goes_anyway(participant, settings) or participant.coming:
+        return participant
+    if participant.intent != "drain" or participant.phase != "draining" or not _only_found(participant):
+        return participant
+    group = _full(budget, _of_one(budget, participant), taken, total=True)
+    if group is None:
+        return participant
+    return replace(participant, intent="stay", hold=f"capacity group {group.name!r} has no room", wait=ROOM_CHECK)
 
 
 def _only_found(participant: Participant) -> bool:
@@ -346,7 +359,7 @@ def _of_one(budget: Budget, participant: Participant) -> list[str]:
 
 
 def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
-    """The first group that would have too many out. An event whose VMs are all out already puts no more out."""
+    """Return the first group that would have too many out. An event whose VMs are all out already puts no more out."""
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
         wanted = full_groups.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
@@ -357,25 +370,37 @@ def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> G
     return None
 
 
-def _hold(unit: Unit, group: Group, board: Leases) -> None:
+def _hold(unit: Unit, group: Group, board: Leases) -> Unit:
     """Hold new drains. What was begun goes on: it is out already."""
-    settings, event_state = board.settings, unit.event_state
+    settings = board.settings
     # Two runs that gave way to each other must not come back at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
+    event_state = replace(unit.event_state, waits_for=_waits_for_room(unit, group, settings))
+    return Unit(event_state, [_hold_one(event_state, participant, group, check, settings) for participant in unit.participants])
+
+
+def _waits_for_room(unit: Unit, group: Group, settings: Settings) -> str:
+    event_state = unit.event_state
     left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
-    event_state.waits_for = f"waits for room in capacity group {group.name!r}"
+    words = f"waits for room in capacity group {group.name!r}"
     if event_state.decision.drain and not comes and left is not None:
-        event_state.waits_for += f"; drains all the same in {timestamps.duration(left)}"
-    elif event_state.left is not None:
-        event_state.waits_for += f"; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
-    for participant in unit.participants:
-        begun = participant.record is not None and is_out(participant.record)
-        if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
-            continue
-        last = deadlines.latest(participant, settings)
-        participant.intent = "none"
-        # Who is out changes from look to look; what is written to the record does not.
-        participant.hold = participant.hold or f"capacity group {group.name!r} has no room"
-        participant.reason = event_state.full
-        participant.wait = check if last is None or last <= 0 else min(check, last)
+        return f"{words}; drains all the same in {timestamps.duration(left)}"
+    if event_state.left is not None:
+        return f"{words}; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
+    return words
+
+
+def _hold_one(event_state: EventState, participant: Participant, group: Group, check: float, settings: Settings) -> Participant:
+    begun = participant.record is not None and is_out(participant.record)
+    if not participant.ok or begun or participant.beyond_capacity or participant.intent not in ("drain", "none"):
+        return participant
+    last = deadlines.latest(participant, settings)
+    return replace(
+        participant,
+        intent="none",
+        # The VMs that are out change from one observation to the next; what is written to the record does not.
+        hold=participant.hold or f"capacity group {group.name!r} has no room",
+        reason=event_state.full,
+        wait=check if last is None or last <= 0 else min(check, last),
+    )

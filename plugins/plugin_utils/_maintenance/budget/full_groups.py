@@ -20,7 +20,7 @@ BATCH = "the batch"
 
 
 def unkept(budget: Budget, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
-    """What of the group's keep is not true of those that still serve once these are out too."""
+    """Return what of the group's keep is not true of those that still serve once these are out too."""
     if not group.keep:
         return None
     gone = {*out.why, *wanted}
@@ -32,12 +32,12 @@ def members(budget: Budget, names: Iterable[str], group: Group) -> list[str]:
 
 
 def dispute(budget: Budget, group: Group, names: Container[str]) -> str | None:
-    """Who, at work on one of these VMs, declares other members for the group. A lease says nothing about VMs that it does not stand on."""
+    """Return the holder of a lease on one of these VMs that declares other members for the group. A lease says nothing about other VMs."""
     return next((who for name, who in budget.disputed.get(group, {}).items() if name in names), None)
 
 
 def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
-    """Why a group lets none of these VMs out: nobody knows how many of it are out."""
+    """Return why a group lets none of these VMs out, because the number of its unavailable members is not known; or None."""
     if group in budget.short:
         missing = [member for member in group.members if member in budget.missing]
         if not missing:

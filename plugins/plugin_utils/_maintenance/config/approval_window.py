@@ -18,19 +18,19 @@ MINUTES_OF_DAY = 24 * 60
 
 
 class WindowError(ValueError):
-    """A window that cannot be used."""
+    """A window that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """From a minute of the day on certain days, to a minute of that or of the next day."""
+    """From a minute of the day on certain days, to a minute of the same or the next day."""
 
     days: tuple[int, ...]
     begin: int
     end: int
 
     def contains(self, now: float) -> bool:
-        """Whether it is open."""
+        """Return whether the window is open at this time (seconds since 1970)."""
         moment = timestamps.as_datetime(now)
         minute = moment.hour * 60 + moment.minute
         if self.begin < self.end:
@@ -40,7 +40,7 @@ class Window:
 
 
 def load(value: Any) -> tuple[Window, ...]:
-    """One window, or a list of them: C({days: [sat, sun], from: "22:00", to: "04:00"})."""
+    """Load one window, or a list of them: C({days: [sat, sun], from: "22:00", to: "04:00"}). Raise WindowError."""
     if isinstance(value, Mapping):
         value = [value]
     given = plain_values.items(value)
@@ -65,7 +65,7 @@ def _one(value: Any) -> Window:
 
 
 def _minute(value: Any, name: str) -> int:
-    # YAML reads 22:00 without quotes as the number 1320, which is the minute we want.
+    # YAML reads 22:00 without quotes as the number 1320, which is the minute of the day.
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MINUTES_OF_DAY:
         return int(value)
     hour, colon, minute = str(value).partition(":")

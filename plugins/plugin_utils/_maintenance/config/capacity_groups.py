@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Groups of VMs of which only so many may be out at once, checked when loaded. Who is out is found elsewhere (allocation.py)."""
+"""Capacity groups: VMs of which only a limited number may be unavailable at once. budget/allocation.py counts the unavailable ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError
 
 KEYS = ("name", "members", "size", "max_unavailable", "keep")
-# From a template or a command line a number may come as text (core 2.18).
+# A template or a command line may turn a number into text (core 2.18).
 LIMIT = re.compile(r"\s*([0-9]{1,9})\s*(%?)\s*")
 
 
@@ -26,32 +26,32 @@ class CapacityError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A declared list of inventory hosts, and how many of them may be out."""
+    """A declared list of inventory hosts, and how many of them may be unavailable."""
 
     name: str
     members: tuple[str, ...]
     limit: int
     said: str
-    """The limit as it was given; empty where there is none, only what must be kept."""
+    """The limit as configured; empty without max_unavailable, where only C(keep) limits."""
     keep: tuple[Keep, ...] = ()
-    """What must be true of the members that stay in service."""
+    """Conditions on the members that stay in service."""
     size: int | None = None
-    """How many members there are, as far as it was said: a part of an inventory names fewer."""
+    """The number of members, if configured: a part of an inventory names fewer."""
 
     @property
     def hash(self) -> str:
-        """Stands in every claim: runs that declare other members must not count on each other."""
+        """Return a hash of the members. Every lease carries it: runs that declare other members must not rely on each other's leases."""
         return hashlib.sha256("\n".join(sorted(self.members)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def rule(self) -> str:
-        """The limit in words."""
+        """Return the limit as text."""
         percent = f" ({self.said})" if self.said.endswith("%") else ""
         return f"{self.limit or 'none'} of its {len(self.members)} members{percent}"
 
 
 def load(value: Any) -> tuple[Group, ...]:
-    """All groups, in the order given."""
+    """Load all groups in order. Raise CapacityError."""
     if value is None:
         return ()
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
@@ -82,8 +82,8 @@ def _group(given: Any, place: int) -> Group:
     kept = _keep(source.get("keep"), label)
     if kept and source.get("max_unavailable") is None:
         return Group(name, members, len(members), "", kept, size)
-    limit, said = _limit(source.get("max_unavailable"), len(members), label)
-    return Group(name, members, limit, said, kept, size)
+    limit, configured = _limit(source.get("max_unavailable"), len(members), label)
+    return Group(name, members, limit, configured, kept, size)
 
 
 def _size(given: Any, label: str) -> int | None:
@@ -118,16 +118,16 @@ def _members(given: Any, label: str) -> tuple[str, ...]:
     for place, member in enumerate(given, start=1):
         if not isinstance(member, str) or not member.strip():
             raise CapacityError(f"{label}: member {place} must be the name of an inventory host, not {member!r}")
-    # Lists put together from several inventory groups name some hosts twice; they are one VM each.
+    # Several inventory groups together may name a host twice; it is one VM.
     return tuple(dict.fromkeys(given))
 
 
 def _limit(given: Any, members: int, label: str) -> tuple[int, str]:
-    """A percentage is rounded down. What is less than one VM is none: a limit must never allow more than it says."""
-    said = "" if given is None or isinstance(given, bool) else str(given).strip()
-    found = LIMIT.fullmatch(said)
+    """Round a percentage down, to none if it is less than one VM: a limit must never allow more than it says."""
+    configured = "" if given is None or isinstance(given, bool) else str(given).strip()
+    found = LIMIT.fullmatch(configured)
     if not found or (found[2] and int(found[1]) > 100):
-        words = "must be a number of VMs such as 1, or a percentage of the members such as '25%'"
-        raise CapacityError(f"{label}: max_unavailable {words}, not {given!r}")
+        expected = "must be a number of VMs such as 1, or a percentage of the members such as '25%'"
+        raise CapacityError(f"{label}: max_unavailable {expected}, not {given!r}")
     amount = int(found[1])
-    return (members * amount // 100 if found[2] else amount), said.replace(" ", "")
+    return (members * amount // 100 if found[2] else amount), configured.replace(" ", "")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must be true of the members of a capacity group that stay in service: the last replica, one in each zone."""
+"""Conditions on the members of a capacity group that stay in service: the last replica, one in each zone."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 PLACES = ("zone", "fault_domain", "update_domain", "location", "scale_set")
 FIELDS = ("name", "vm_name", "labels", *PLACES)
-# An expression is tried on these when it is loaded: on nobody, and on one of each kind.
+# Each expression is tried on these when it is loaded: on no member, and on one with a text in each field.
 PROBE: dict[str, Any] = {**dict.fromkeys(FIELDS, "text"), "labels": {}}
 PROJECTIONS = ("projection", "filter_projection")
 
 
 class Keep:
-    """A condition on the list of members that still serve."""
+    """A condition on the list of members in service."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -43,7 +43,7 @@ class Keep:
         return self.source.find(name) + 1 or None
 
     def holds(self, members: list[dict[str, Any]]) -> bool:
-        """Whether it is true. What cannot be evaluated on these members is not."""
+        """Return whether the condition is true. An expression that cannot be evaluated on these members is not."""
         try:
             return search(self._compiled, members) is True
         except ExpressionError:
@@ -51,7 +51,7 @@ class Keep:
 
 
 def broken(conditions: Iterable[Keep], hosts: Iterable[Host]) -> str | None:
-    """The first condition that is not true of the VMs that still serve. Retired ones do not serve."""
+    """Return the first condition that is not true of the VMs in service, or None. Retired VMs are not in service."""
     members = [_member(host) for host in hosts if host.state != "retired"]
     return next((condition.source for condition in conditions if not condition.holds(members)), None)
 
@@ -69,7 +69,7 @@ def _is_the_list(node: Mapping[str, Any]) -> bool:
 
 
 def _member_fields(node: Mapping[str, Any]) -> list[str]:
-    """Names that are looked up in a member: what follows the list itself, in its filter and after it."""
+    """Return the names that are looked up in a member: those after the list itself, in its filter and after it."""
     children = [child for child in node.get("children") or [] if isinstance(child, Mapping)]
     if node.get("type") in PROJECTIONS and children and _is_the_list(children[0]):
         return [name for child in children[1:] for name in root_fields(child)]

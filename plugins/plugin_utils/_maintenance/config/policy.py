@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The policy: which events are drained for, and when they are approved. The two named policies stand here only."""
+"""The policy: which events drain, and when they are approved. The two named policies are defined here only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 _SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
 
 NAMED: dict[str, list[dict[str, Any]]] = {
-    # Nothing that takes a VM away happens undrained.
+    # No VM is interrupted undrained.
     "default": [
         {"name": "short pause", "when": _SHORT_PAUSE, "drain": False, "approve": "now"},
         {"name": "everything else", "drain": True, "approve": "after_drain"},
@@ -39,12 +39,12 @@ KEYS = ("name", "when", "drain", "approve", "drain_at", "window", *CHOICES)
 
 
 class PolicyError(ValueError):
-    """A policy that cannot be used; the message names the rule and the position."""
+    """A policy that cannot be used; the message names the rule and its position."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a rule says about one event."""
+    """What a rule decides about one event."""
 
     name: str
     drain: bool
@@ -57,11 +57,11 @@ class Decision:
     problem: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The part that a record keeps."""
+        """Return the part that a record keeps."""
         return {"name": self.name, "drain": self.drain, "approve": self.approve}
 
 
-# An event that no rule knows is taken as impact, and a person has to look at it.
+# An event that matches no rule counts as impact and needs an operator.
 NO_RULE = Decision("no rule matches", True, "never", problem="no rule of the policy matches it")
 
 
@@ -81,19 +81,19 @@ class Policy:
     rules: tuple[Rule, ...]
 
     def decide(self, event: Mapping[str, Any]) -> Decision:
-        """What to do about the event. A rule that fails on it holds the event, and says so."""
+        """Return the decision about the event. A rule that fails on the event holds it, with the reason."""
         for rule in self.rules:
             try:
                 if rule.when is None or rule.when.matches(event):
                     return rule.decision
             except ExpressionError as error:
-                words = f"rule {rule.decision.name!r} of the policy {error}"
-                return Decision(rule.decision.name, True, "never", problem=words)
+                problem = f"rule {rule.decision.name!r} of the policy {error}"
+                return Decision(rule.decision.name, True, "never", problem=problem)
         return NO_RULE
 
 
 def strictest(decisions: Iterable[Decision]) -> Decision:
-    """Of several decisions about one event what protects most: one that drains does not loosen another that never approves."""
+    """Combine several decisions about one event into the most protective one: draining by one does not weaken C(approve: never) of another."""
     every = list(decisions)
     first = min(every, key=lambda one: (not one.drain, CHOICES["approve"].index(one.approve), one.unreachable != "wait"))
     never = first if first.approve == "never" else next((one for one in every if one.approve == "never"), None)
@@ -104,7 +104,7 @@ def strictest(decisions: Iterable[Decision]) -> Decision:
 
 
 def load(value: Any) -> Policy:
-    """A policy from its name or its list of rules."""
+    """Load a policy from its name or its list of rules. Raise PolicyError."""
     if isinstance(value, Policy):
         return value
     if value is None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of the plan, each with its default, checked when loaded."""
+"""Settings of the plan, each with its default, checked when loaded."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
 
-# VM clocks that differ less from the controller's are taken as equal: an observation itself may take 30 s.
+# Clocks of VMs that differ less from the controller's count as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0
-# With more notice than this, an event is drained near its time and not days before.
+# With more notice than this, an event drains near its time and not days before.
 LONG_NOTICE = 3600.0
 
 
@@ -26,12 +26,12 @@ RUN_ID = re.compile(r"[a-z0-9]{4,32}")
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used."""
+    """A setting that cannot be used; the message names it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The run that will take the steps. Without an id nothing is claimed: then the plan is only looked at."""
+    """The run that will take the actions. A run without an id acquires no leases: its plan is for display only."""
 
     id: str = ""
     who: str = ""
@@ -40,20 +40,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the plan needs to know beside the observations and the policy. Times are in seconds."""
+    """What the plan needs besides the observations and the policy. Times are in seconds."""
 
     unmanaged: str = "wait"
-    """What to do when an event names VMs that nobody manages: C(wait) never approves, C(ignore) does."""
+    """What to do when an event names unmanaged VMs: C(wait) never approves, C(ignore) does."""
     pass_interval: float = 300.0
-    """After this many seconds somebody looks again; 0 for a run that waits itself."""
+    """The next observation follows after this many seconds at the latest; 0 for a run that waits itself."""
     margin: float = 30.0
     drain_seconds: float = 600.0
-    """The longest drain."""
+    """The longest duration of a drain."""
     undo_seconds: float = 60.0
     retries: int = 3
-    """Drains tried again after the first failed."""
+    """Retries after the first failed drain."""
     retry_pause: float = 30.0
-    """Before the first retry; doubled each time."""
+    """Pause before the first retry; doubled each time."""
     gone_seconds: float = 10.0
     enabling_seconds: float = 300.0
     witness_seconds: float = 600.0
@@ -62,27 +62,27 @@ class Settings:
     check_interval: float = 5.0
     longest_wait: float = 300.0
     has_health: bool = False
-    """A health check is configured: recovered means in service by it."""
+    """Whether a health check is configured: recovered then means in service by it."""
     tell: bool = True
-    """Somebody wants to be told of phases. Where nobody does, what was told is not recorded."""
+    """Whether notifications are configured. Without them, records do not keep which phases were notified."""
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
-    """Act on these events only (lower case); all when empty."""
+    """Act on these events only (lower case); on all if empty."""
     retired: tuple[str, ...] = ()
-    """VMs that will not come back (lower case): nobody waits for them. The controller's word, never a VM's."""
+    """VMs that will not come back (lower case) and hold nothing up. Only the controller retires a VM, never the VM's own answer."""
     capacity: tuple[Group, ...] = ()
-    """Groups of which only so many VMs may be out at once."""
+    """Groups of which only a limited number of VMs may be unavailable at once."""
     run: Run = Run()
-    """Who will take the steps, for the claims."""
+    """The run that takes the actions, for its leases."""
     claim_seconds: float = 180.0
-    """Time limit of each step under a claim: longer than a turn takes, short enough to wait for after a crash."""
+    """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
 
 
 CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
 
 
 def load(value: Any) -> Settings:
-    """Check what the user gave. Unknown names and values that do not fit are errors."""
+    """Check the configured values. Raise SettingsError for unknown names and unusable values."""
     if value is None:
         return Settings()
     if not isinstance(value, Mapping):
@@ -111,10 +111,10 @@ def _checked(name: str, given: Any, default: Any) -> Any:
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)
-    word = plain_values.text(given)
-    if word not in CHOICES[name]:
+    choice = plain_values.text(given)
+    if choice not in CHOICES[name]:
         raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
-    return word
+    return choice
 
 
 def _groups(given: Any) -> tuple[Group, ...]:
@@ -140,7 +140,7 @@ def _ids(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         given = [item for item in (participant.strip() for participant in given.split(",")) if item]
     ids = plain_values.texts(given)
-    # What is no list at all must not count as an empty one: without event ids, all events are meant.
+    # Any other value must not count as an empty list, which would select all events.
     if len(ids) != len(plain_values.items(given)) or not (given is None or (isinstance(given, Sequence) and not isinstance(given, (bytes, bytearray)))):
         wanted = "names of VMs" if name == "retired" else "event ids"
         raise SettingsError(f"respond_{name} must be a list of {wanted}, or text with commas between them, not {given!r}; quote what is a number")

@@ -70,13 +70,13 @@ class Expression:
                 raise ExpressionError(message, place + 1 if place >= 0 else None)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
-        """Whether the condition is true, in JMESPath's sense of true."""
+        """Tell whether the condition is true, in JMESPath's sense of true."""
         result = search(self._compiled, event)
         return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
 
 
 def compiled(source: str) -> Any:
-    """The parsed expression."""
+    """Return the parsed expression."""
     if not HAS_JMESPATH:
         raise ExpressionError("the Python package jmespath is needed on the controller: pip install jmespath")
     try:
@@ -88,7 +88,7 @@ def compiled(source: str) -> Any:
 
 
 def search(expression: Any, data: Any) -> Any:
-    """What a parsed expression finds."""
+    """Return what a parsed expression finds."""
     try:
         return expression.search(data)
     except JMESPathError as error:
@@ -107,7 +107,7 @@ def _position(error: Exception) -> int | None:
 
 
 def root_fields(node: Mapping[str, Any]) -> list[str]:
-    """Names that are looked up in the event itself, not in something inside it."""
+    """Return the names that are looked up in the event itself, not in something inside it."""
     kind, children = node.get("type"), node.get("children") or []
     if kind == "field":
         return [str(node.get("value"))]

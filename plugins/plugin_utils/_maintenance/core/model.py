@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plan knows: hosts, what each was seen to say, and the records on them."""
+"""The values that the plan is made of: hosts, their observations, and the records, leases and replicas on them."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class Event:
 
     @property
     def event_id(self) -> str:
-        """The id as Azure wrote it."""
+        """Return the id as Azure wrote it."""
         return str(self.values["event_id"])
 
     @property
     def event_type(self) -> str:
-        """Freeze, Reboot, ... or whatever Azure says."""
+        """Return the type: Freeze, Reboot, or any other that Azure has."""
         return str(self.values.get("event_type") or "unknown type")
 
     @property
     def started(self) -> bool:
-        """Anything but Scheduled is impact, unknown states too."""
+        """Tell whether the event has started: every state but Scheduled is impact, an unknown one too."""
         return str(self.values.get("event_status") or "").lower() != "scheduled"
 
     def for_record(self) -> dict[str, Any]:
-        """What a record keeps of it."""
+        """Return the fields that a record keeps."""
         return {key: self.values.get(key) for key in EVENT_KEYS}
 
 
@@ -71,13 +71,13 @@ class Method:
 VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
 
 
-# What an override may say. Of those said at the same moment on one VM, the first of these counts.
+# The actions of an override. Of overrides made at the same moment on one VM, the first of these counts.
 STRICTEST = ("hold", "let_it_come", "release", "approve")
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What a person said about an event, or about one VM of it. Times are by the clock of the machine where it was said."""
+    """The decision of an operator for an event, or for one VM of it. Times are by the clock of the machine where it was made."""
 
     action: str
     who: str
@@ -87,17 +87,17 @@ class Override:
     vm: str | None
 
     def holds(self, now: float) -> bool:
-        """Whether its time is not over."""
+        """Tell whether it still holds at this time."""
         return self.until is None or now < self.until
 
     @property
     def unreadable(self) -> bool:
-        """Whether it stands for what could not be read."""
+        """Tell whether it stands for what could not be read."""
         return self.at == float("inf")
 
     @property
     def words(self) -> str:
-        """For people. The same as long as it holds, because records keep it as a reason."""
+        """Return a sentence for operators. It stays the same while the override holds, because records keep it as a reason."""
         until = "" if self.until is None else f" until {_minute(self.until)}"
         about = f"{self.vm} was " if self.vm else ""
         return f"{about}{VERBS[self.action]} by {self.who}{until}" + (f": {self.why}" if self.why else "")
@@ -121,7 +121,7 @@ class Record:
     deadline: float | None
     verified_at: float | None
     approving_at: float | None
-    """When somebody was about to approve it: from then on it may begin any moment."""
+    """When a run was about to approve the event: from then on it may begin any moment."""
     approved_at: float | None
     started_at: float | None
     missing_since: float | None
@@ -129,29 +129,29 @@ class Record:
     outcome: str | None
     methods: tuple[Method, ...]
     said: tuple[Override, ...] = ()
-    """What people said about the event; see overrides.py for which of it counts."""
+    """The overrides of the event that stand in this record; overrides.py decides which of them count."""
 
     @property
-    def only_carries(self) -> bool:
-        """Whether it is there for what a person said about others, and nothing was ever done here."""
+    def only_has_overrides(self) -> bool:
+        """Tell whether the record holds overrides only, and nothing was ever done for the event on this VM."""
         return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
 
     @property
     def needs_undo(self) -> bool:
-        """Whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
+        """Tell whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
         return any(method.state != "undone" for method in self.methods)
 
     @property
     def all_drained(self) -> bool:
-        """Whether every method says drained; no method at all is no drain."""
+        """Tell whether every method says drained; no method at all is no drain."""
         return bool(self.methods) and all(method.state == "drained" for method in self.methods)
 
     def last(self, *phases: str) -> float | None:
-        """When it last entered one of these phases."""
+        """Return when it last entered one of these phases."""
         return next((at for phase, at in reversed(self.history) if phase in phases), None)
 
     def since(self, phase: str) -> tuple[tuple[str, float], ...]:
-        """What followed the last time it entered a phase; everything if it never did."""
+        """Return what followed the last time it entered a phase; everything if it never did."""
         for place in range(len(self.history) - 1, -1, -1):
             if self.history[place][0] == phase:
                 return self.history[place + 1 :]
@@ -159,20 +159,20 @@ class Record:
 
     @property
     def ended_the_vm(self) -> bool:
-        """Whether the VM was deleted by now, as far as one can know: nobody waits for it to come back."""
+        """Tell whether the event has probably deleted the VM by now, so that no run waits for it."""
         ends = self.event.event_type in ("Preempt", "Terminate")
         return ends and (self.event.started or self.started_at is not None or self.approved_at is not None)
 
     @property
     def order(self) -> int:
-        """Its place among the drains of its VM. What was drained later found the state that this drain left."""
+        """Return the number of the drain among the drains of its VM. A later drain found the state that this one left."""
         found = plain_values.whole(self.rule.get("order"))
         return found if found is not None and found >= 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a VM is, in lower case; nothing where not known."""
+    """The identity of a VM, in lower case; None where it is not known."""
 
     name: str | None = None
     group: str | None = None
@@ -183,7 +183,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A run that is at work on a VM for an event. The time limit is by that VM's clock."""
+    """The lease of a run on one VM, for an event or an upgrade. The time limit is by that VM's clock."""
 
     name: str
     run: str
@@ -197,12 +197,12 @@ class Lease:
 
     @property
     def words(self) -> str:
-        """Who it is, for people."""
+        """Return the holder, for operators."""
         return f"run {self.run}" + (f" of {self.who}" if self.who else "")
 
     @property
     def purpose(self) -> str | None:
-        """What it is at, for people: the event, or the upgrade by its name."""
+        """Return what the lease is for, for operators: the event, or the upgrade by its name."""
         if self.kind == "upgrade" and self.event_id:
             return f"upgrade {self.event_id.removeprefix(UPGRADE)!r}"
         return self.event_id
@@ -210,7 +210,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """A copy of another VM's record."""
+    """A replica of another VM's record."""
 
     vm: str
     """The other VM's name in the inventory."""
@@ -222,7 +222,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One good look at a VM."""
+    """One good observation of a VM."""
 
     vm_name: str | None
     incarnation: int | None
@@ -254,7 +254,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """An inventory host and what was seen of it."""
+    """An inventory host and its observation."""
 
     name: str
     place: int
@@ -277,17 +277,17 @@ class Host:
     restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Records that it has lost, by event, as they are to be written back (replicas.py)."""
     listed_before: Mapping[str, Form] | None = None
-    """What its document listed in the look before this one, in the same run; None where there was no such look."""
+    """What its document listed in the observation before this one, in the same run; None where there was no such observation."""
     acknowledged: tuple[str, ...] = ()
-    """Events (lower case) for which this VM has said before its last look that it is claimed by this run."""
+    """Events (lower case) for which this VM has said before its last observation that it is claimed by this run."""
 
     @property
     def ok(self) -> bool:
-        """Whether it was really looked at."""
+        """Tell whether there is a good observation."""
         return self.look is not None
 
     def is_settled(self, key: str) -> bool:
-        """Whether two looks in a row, in this run, found the same about an event: then its document was not only caught in between."""
+        """Tell whether two observations in a row, in this run, found the same about an event: then its document was not only caught in between."""
         if self.look is None or self.listed_before is None:
             return False
         now = self.look.forms.get(key)
@@ -295,5 +295,5 @@ class Host:
 
     @property
     def unread(self) -> bool:
-        """Managed, but not seen in this look."""
+        """Tell whether the host is managed, and has no good observation."""
         return self.look is None and self.state not in ("excluded", "retired")

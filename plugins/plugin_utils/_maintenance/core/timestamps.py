@@ -11,7 +11,7 @@ from typing import Any
 
 
 def parse(value: Any) -> float | None:
-    """Seconds since 1970; nothing for what is no time. A time without a zone is UTC."""
+    """Return seconds since 1970, or None for what is no time. A time without a zone is UTC."""
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, str):
@@ -30,12 +30,12 @@ def parse(value: Any) -> float | None:
 
 
 def form(seconds: float) -> str:
-    """ISO 8601 with microseconds and Z, as the records have it."""
+    """Return ISO 8601 with microseconds and Z, as the records have it."""
     return as_datetime(seconds).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def as_datetime(seconds: float) -> datetime:
-    """The same as a datetime in UTC; what no calendar has is moved to its edge."""
+    """Return a datetime in UTC; a time outside the calendar is moved to its edge."""
     try:
         return datetime.fromtimestamp(seconds, tz=timezone.utc)
     except (OverflowError, OSError, ValueError):
@@ -43,7 +43,7 @@ def as_datetime(seconds: float) -> datetime:
 
 
 def duration(seconds: float | None) -> str:
-    """Say a number of seconds as people read it; ? for one that is not known."""
+    """Say a number of seconds as operators read it; ? for one that is not known."""
     if seconds is None:
         return "?"
     if not math.isfinite(seconds):

@@ -4,97 +4,119 @@
 """Which events are approved now, and from which VM. One request per approver for all its events.
 
 First it is noted on every VM of the event that it is about to be approved. Only a plan that sees this note on all of them
-gives the approval: from the note on nobody puts back a drain, and everybody counts these VMs as out, so that a request
+gives the approval: from the note on no run undoes a drain, and all runs count these VMs as out, so that a request
 that was slow, or of a run that died, finds the VMs as they were when it was decided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Approve
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers, leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, fresh
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 
-def ready(event_states: Iterable[EventState], settings: Settings) -> dict[str, list[Host]]:
-    """Return the events that may be approved now, each with its approvers. Participants that must be checked once more get the intent to verify."""
-    found: dict[str, list[Host]] = {}
+def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[EventState], dict[str, list[Host]]]:
+    """Return the event states, and the approvers of each event that may be approved now.
+
+    An event state says what its approval waits for, and its participants that must be checked once more get the intent to verify.
+    """
+    found: list[EventState] = []
+    approvers: dict[str, list[Host]] = {}
     for event_state in event_states:
-        if (
-            not event_state.ours
-            or not event_state.listed
-            or event_state.started
-            or event_state.approved
-            or not event_state.hit
-            or event_state.blockers
-            or event_state.full
-        ):
-            continue
-        if event_state.decision.approve != "now" and not _all_drained(event_state, settings):
-            continue
-        approvers = _approvers(event_state, again=False)
-        if not approvers:
-            # Everybody failed. It is tried again, but not at once, and a person is told what else there is.
-            approvers = _approvers(event_state, again=True)
-            event_state.waits_for = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
-        if approvers:
-            found[event_state.key] = approvers
-    return found
+        if _is_open(event_state):
+            if event_state.decision.approve == "now" or _all_drained(event_state, settings):
+                event_state, approvers[event_state.key] = _with_approvers(event_state)
+            else:
+                event_state = _waiting_for_drains(event_state, settings)
+        found.append(event_state)
+    return found, {key: hosts for key, hosts in approvers.items() if hosts}
 
 
-def steps(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> list[dict[str, Any]]:
-    """The requests for what is ready, claimed, and noted on all its VMs."""
+def _is_open(event_state: EventState) -> bool:
+    """Tell whether the event can still be approved, and nothing but its drains keeps it from that."""
+    begun = event_state.started or event_state.approved
+    held = event_state.blockers or event_state.full
+    return event_state.ours and event_state.listed and bool(event_state.hit) and not begun and not held
+
+
+def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
+    approvers = _approvers(event_state, again=False)
+    if approvers:
+        return event_state, approvers
+    # All have failed. They try again, but not at once, and the operator reads what else can be done.
+    words = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
+    return replace(event_state, waits_for=words), _approvers(event_state, again=True)
+
+
+def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> tuple[list[EventState], list[Approve]]:
+    """Return the requests for the events that are ready, whose VMs this run holds, and whose records all say that they are about to be approved.
+
+    Where a record does not say so yet, the event state that is returned asks for that.
+    """
+    found: list[EventState] = []
     posts: dict[tuple[str, bool], list[EventState]] = {}
     for event_state in event_states:
-        if event_state.key not in approvers or not all(participant.may_act for participant in event_state.hit if participant.ok and not participant.over):
-            continue
-        if settings.run.id and not _noted(event_state):
-            continue
-        again = any(event_state.key in host.could_not_approve for host in approvers[event_state.key])
-        event_state.approver = approvers[event_state.key][0].name
-        for host in approvers[event_state.key]:
-            posts.setdefault((host.name, again), []).append(event_state)
-    return [_step(host, found, again, settings) for (host, again), found in posts.items()]
+        if event_state.key in approvers and all(participant.may_act for participant in _present(event_state)):
+            if settings.run.id and not _noted(event_state):
+                event_state = with_participants(event_state, [replace(one, intends=not _has_note(one)) for one in _present(event_state)])
+            else:
+                hosts = approvers[event_state.key]
+                again = any(event_state.key in host.could_not_approve for host in hosts)
+                event_state = replace(event_state, approver=hosts[0].name)
+                for host in hosts:
+                    posts.setdefault((host.name, again), []).append(event_state)
+        found.append(event_state)
+    return found, [_approve(host, several, again, settings) for (host, again), several in posts.items()]
+
+
+def _present(event_state: EventState) -> list[Participant]:
+    return [participant for participant in event_state.hit if participant.ok and not participant.over]
+
+
+def _has_note(participant: Participant) -> bool:
+    return participant.record is not None and participant.record.approving_at is not None
 
 
 def _noted(event_state: EventState) -> bool:
-    """Whether all VMs of the event carry the note that it is about to be approved; where it is missing it is written now."""
-    participants = [participant for participant in event_state.hit if participant.ok and not participant.over]
-    for participant in participants:
-        participant.intends = participant.record is None or participant.record.approving_at is None
-    return not any(participant.intends for participant in participants)
+    """Tell whether the records of all VMs of the event say that it is about to be approved."""
+    return all(_has_note(participant) for participant in _present(event_state))
+
+
+def _must_drain(event_state: EventState) -> list[Participant]:
+    """Return the participants that an approval after drains waits for: no VM whose own decision needs no drain, nor one that counts as drained."""
+    return [participant for participant in event_state.hit if participant.decision.drain and not approval_blockers.counts_as_drained(event_state, participant)]
 
 
 def _all_drained(event_state: EventState, settings: Settings) -> bool:
-    """Rule 1: every managed VM in Resources has drained for it and still is."""
-    # A VM whose own decision needs no drain, of an event that others drain for, has nothing to wait for.
-    participants = [
-        participant for participant in event_state.hit if participant.decision.drain and not approval_blockers.counts_as_drained(event_state, participant)
-    ]
+    """Tell whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
+    return all(drained_now(participant) and fresh(participant, settings) for participant in _must_drain(event_state))
+
+
+def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventState:
+    participants = _must_drain(event_state)
     waiting = [participant.host.name for participant in participants if not drained_now(participant)]
     if waiting:
-        event_state.waits_for = f"waits for {', '.join(waiting)} to drain"
-        return False
+        return replace(event_state, waits_for=f"waits for {', '.join(waiting)} to drain")
     stale = [participant for participant in participants if not fresh(participant, settings)]
-    for participant in stale:
-        participant.intent, participant.reason = "verify", "checked again right before the approval"
-    if stale:
-        event_state.waits_for = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
-    return not stale and bool(event_state.hit)
+    checked = [replace(participant, intent="verify", reason="checked again right before the approval") for participant in stale]
+    words = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
+    return replace(with_participants(event_state, checked), waits_for=words)
 
 
 def _can(event_state: EventState, host: Host, again: bool) -> bool:
-    """Whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
+    """Tell whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
     event = event_state.seen.documents.get(host.name)
     return event is not None and not event.started and (again or event_state.key not in host.could_not_approve)
 
 
 def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
-    """The first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
+    """Return the first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
     hit = [participant.host for participant in event_state.hit if _can(event_state, participant.host, again)]
     if event_state.event.event_type == "Terminate":
         return hit
@@ -103,17 +125,16 @@ def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
     return hit[:1]
 
 
-def _step(host: str, event_states: list[EventState], again: bool, settings: Settings) -> dict[str, Any]:
+def _approve(host: str, event_states: list[EventState], again: bool, settings: Settings) -> Approve:
     ids = [event_state.event.event_id for event_state in event_states]
     names = list(dict.fromkeys(name for event_state in event_states for name in event_state.event.resources))
-    rules = sorted({event_state.decision.name if event_state.word else f"rule {event_state.decision.name}" for event_state in event_states})
-    return {
-        "host": host,
-        "act": "approve",
-        "event_id": ids[0],
-        "event_ids": ids,
-        "approve_for": names,
-        "claim": leases.token(settings),
-        "reason": f"{', '.join(rules)}: " + ("drained, verified" if event_states[0].decision.drain else "approved without a drain"),
-        "continues": again,
-    }
+    rules = sorted({event_state.decision.name if event_state.override else f"rule {event_state.decision.name}" for event_state in event_states})
+    return Approve(
+        host=host,
+        event_id=ids[0],
+        event_ids=ids,
+        approve_for=names,
+        lease=leases.token(settings),
+        reason=f"{', '.join(rules)}: " + ("drained, verified" if event_states[0].decision.drain else "approved without a drain"),
+        continues=again,
+    )

@@ -1,11 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps an event from being approved, whatever its drains do. Each gate gives a reason in words, or nothing.
+"""The blockers of an approval, whatever the drains of the event do. Each function returns a reason as text, or None.
 
-Claims of other runs and a person's decisions belong here: a gate that looks at the event state holds the approval, and one in
-C(DRAIN_GATES) holds the beginning of a drain. Capacity does not: whether an event fits depends on those served before it
-(allocation.py).
+Leases of other runs and capacity are no blockers here: whether an event fits depends on the events served before it
+(leases.py, allocation.py).
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 
 
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
-    """All reasons, the most lasting first."""
-    found = (gate(event_state, settings, now) for gate in APPROVAL_GATES)
+    """Return all reasons, the most lasting first."""
+    found = (gate(event_state, settings, now) for gate in APPROVAL_BLOCKERS)
     return [words for words in found if words]
 
 
 def lasting(event_state: EventState, settings: Settings, now: float) -> str | None:
-    """What only a person can lift."""
-    return _said(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
+    """Return the blocker that only an operator can lift, or None."""
+    return _override(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
 
 
-def _said(event_state: EventState, settings: Settings, now: float) -> str | None:
-    return overrides.blocker(event_state.word)
+def _override(event_state: EventState, settings: Settings, now: float) -> str | None:
+    return overrides.blocker(event_state.override)
 
 
 def _policy(event_state: EventState, settings: Settings, now: float) -> str | None:
@@ -56,7 +55,7 @@ def _contested(event_state: EventState, settings: Settings, now: float) -> str |
 
 def _unmanaged(event_state: EventState, settings: Settings, now: float) -> str | None:
     names = event_state.named.unmanaged
-    if not names or settings.unmanaged == "ignore" or overrides.says_approve(event_state.word):
+    if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
     return f"it also names {', '.join(names)}, managed by nobody here; approving would start it there too (unmanaged: wait)"
 
@@ -65,17 +64,17 @@ def _unread(event_state: EventState, settings: Settings, now: float) -> str | No
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
     if silent:
         words = f"{', '.join(silent)} could not be read"
-        if overrides.says_approve(event_state.word) or not any(participant.ok for participant in event_state.hit):
+        if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):
             words += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(event_state)}"
         return words
     if event_state.named.unsure:
         words = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
-        return words + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.says_approve(event_state.word) else "")
+        return words + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.is_approval(event_state.override) else "")
     return None
 
 
 def acknowledge(event_state: EventState) -> str:
-    """The command that approves an event from outside the VMs, safe to paste."""
+    """Return the command that approves an event from outside the VMs, safe to paste."""
     participant = next(iter(event_state.hit), None)
     identity = participant.host.identity if participant else Identity()
     kind, name = "virtualMachines", identity.name
@@ -99,8 +98,8 @@ def _methods(event_state: EventState, settings: Settings, now: float) -> str | N
     return f"{', '.join(without)}: {NO_METHOD}" if without else None
 
 
-APPROVAL_GATES: tuple[Callable[[EventState, Settings, float], str | None], ...] = (
-    _said,
+APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ...] = (
+    _override,
     _policy,
     _unmanaged,
     _methods,
@@ -109,23 +108,17 @@ APPROVAL_GATES: tuple[Callable[[EventState, Settings, float], str | None], ...] 
     _unread,
     _window,
 )
-DRAIN_GATES: tuple[Callable[[EventState, Participant, Settings, float], str | None], ...] = ()
-
-
-def may_drain(event_state: EventState, participant: Participant, settings: Settings, now: float) -> str | None:
-    """Why a drain must not begin, beside its time."""
-    return next((words for gate in DRAIN_GATES if (words := gate(event_state, participant, settings, now))), None)
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:
-    """The policy may say that a VM which nobody can reach serves nobody. A failed look is not unreachable."""
+    """Tell whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
     return not participant.ok and participant.host.state == "unreachable" and event_state.decision.unreachable == "drained"
 
 
 def setback(event_state: EventState, settings: Settings) -> Participant | None:
-    """A VM whose drain failed and that is not ready for its retry: until then the others of the event serve as well."""
-    # An override, whatever it is, leaves drained what is drained. And where its VMs contradict each other none speaks for the others.
-    if event_state.word is not None or event_state.divided:
+    """Return a VM whose drain failed and that is not ready for its retry, or None. Until then the other VMs of the event serve as well."""
+    # With any override, what is drained stays drained. And where the VMs' documents contradict each other, each VM counts for itself only.
+    if event_state.override is not None or event_state.divided:
         return None
     for participant in event_state.hit:
         if participant.failed_live:

@@ -16,33 +16,33 @@ SHORTEST = 10.0
 
 
 def must_drain(participant: Participant, settings: Settings) -> bool:
-    """Whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
+    """Tell whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
     return participant.coming or out_of_time(participant, settings)
 
 
 def out_of_time(participant: Participant, settings: Settings) -> bool:
-    """Whether a whole drain must begin now by the time that the VM's own document names."""
+    """Tell whether a whole drain must begin now by the time that the VM's own document names."""
     left = latest(participant, settings)
     return left is not None and left <= 0
 
 
 def latest(participant: Participant, settings: Settings) -> float | None:
-    """Seconds until a whole drain must begin; None where there is no such time."""
+    """Return the seconds until a whole drain must begin; None where there is no such time."""
     return None if participant.left is None else participant.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
 
 
 def too_near_to_undo(event_state: EventState, participant: Participant, settings: Settings) -> bool:
-    """Whether there is no time to put back and drain again before the event begins, as far as one can know."""
+    """Tell whether there is no time to put back and drain again before the event begins, as far as one can know."""
     if participant.coming:
         return True
-    if overrides.says_approve(event_state.word) and not event_state.blockers:
+    if overrides.is_approval(event_state.override) and not event_state.blockers:
         return True
     return participant.left is not None and participant.left < settings.undo_seconds + settings.drain_seconds
 
 
 def kept_from_draining(participant: Participant, settings: Settings) -> bool:
-    """Whether a person said that no drain begins now."""
-    return overrides.keeps_from_draining(participant.word, must_drain=must_drain(participant, settings))
+    """Tell whether an override keeps the drain from beginning now."""
+    return overrides.blocks_drain(participant.override, must_drain=must_drain(participant, settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class Due:
 
 
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
-    """Whether a drain may begin now."""
+    """Tell whether a drain may begin now."""
     last = latest(participant, settings)
-    if participant.word is not None and kept_from_draining(participant, settings):
-        waits = [seconds for seconds in (last, (participant.word.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
-        return Due(False, min(waits, default=None), participant.word.words)
+    if participant.override is not None and kept_from_draining(participant, settings):
+        waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
+        return Due(False, min(waits, default=None), participant.override.words)
     if participant.coming:
         return Due(True)
     decision = participant.decision
@@ -89,7 +89,7 @@ def _near(participant: Participant, last: float | None, before: float) -> Due:
 
 
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:
-    """Until when a drain may take, by the controller's clock: its longest time, and soon enough before NotBefore."""
+    """Return until when a drain may take, by the controller's clock: its longest time, and soon enough before NotBefore."""
     began = participant.record.last("draining") if participant.record and not begins else None
     limit = (now if began is None else min(began - clock_offset(participant.host, now), now)) + settings.drain_seconds
     if not participant.started and participant.event.not_before is not None:
@@ -110,7 +110,7 @@ class Retry:
 
 
 def retry(participant: Participant, settings: Settings) -> Retry:
-    """Counted from the history, so that nobody has to keep a counter right through a crash."""
+    """Return the retries of a failed drain. They are counted from the history, so that a crash cannot leave a wrong counter."""
     record = participant.record
     if record is None:
         raise AssertionError("only a part with a record gets here")

@@ -1,25 +1,26 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several runs at once: who may act on which VM (design: several runs at once).
+"""Several runs at once: which run may act on which VM (design: several runs at once).
 
-A run claims all readable VMs of an event, or none, and acts only in a plan that is made from looks taken after all of
-these claims were acknowledged. Nobody passes another's claim. So of two runs that want the same VM, or the last room of a
+A run acquires the leases of all readable VMs of an event, or none, and acts only in a plan that is made from observations taken after all of
+these leases were acknowledged. No run passes another's lease. So of two runs that want the same VM, or the last room of a
 group, at least one sees the other before it acts.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, ReleaseLease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 LIVE_ACTS = ("drain", "verify", "undo")
 # A run that gave way tries again after a random part of this.
@@ -28,21 +29,21 @@ PAUSE = 30.0
 
 @dataclass(slots=True)
 class Leases:
-    """All claims that were seen."""
+    """All leases that were observed."""
 
     settings: Settings
     now: float
     others: dict[str, list[Lease]] = field(default_factory=dict)
     own: dict[str, dict[str, Lease]] = field(default_factory=dict)
     kept: set[tuple[str, str]] = field(default_factory=set)
-    """Own claims that something needs: host and digest."""
+    """Leases of this run that something needs: host and digest."""
     asked: set[tuple[str, str]] = field(default_factory=set)
-    """What is claimed in this plan: host and digest."""
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    """Leases that this plan acquires: host and digest."""
+    actions: list[AcquireLease | ReleaseLease] = field(default_factory=list)
 
 
 def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
-    """Whose claims are where. Who only looks on counts no claim whose time limit has passed."""
+    """Return the leases of this run and of the others. A run that only reports counts no expired lease."""
     board = Leases(settings, now)
     for host in hosts:
         for claim in host.look.claims if host.look else ():
@@ -53,68 +54,95 @@ def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
     return board
 
 
-def arrange(board: Leases, event_states: Sequence[EventState], approving: dict[str, list[Host]], hosts: Iterable[Host]) -> None:
-    """Let no participant act, and no event be approved, that this run has not claimed; what is missing is claimed."""
+def arrange(
+    board: Leases, event_states: Sequence[EventState], approvers: Mapping[str, list[Host]], hosts: Iterable[Host]
+) -> tuple[list[EventState], dict[str, list[Host]]]:
+    """Acquire what is missing, and hold back what has no lease yet.
+
+    Return the event states in which only participants may act whose VMs this run holds, and the approvers of the events that
+    no other run is at work on.
+    """
+    found, free = [], dict(approvers)
     for event_state in event_states:
         if event_state.ours:
-            _whole_event(board, event_state, approving)
-            for participant in event_state.participants:
-                if participant.over and participant.intent == "recover":
-                    _one_vm(board, event_state, participant)
+            served = _whole_event(board, event_state, approvers.get(event_state.key))
+            if served.lost:
+                free.pop(event_state.key, None)
+            found.append(_recoveries(board, served.event_state))
+        else:
+            found.append(event_state)
     tidy(board, hosts)
+    return found, free
 
 
 def tidy(board: Leases, hosts: Iterable[Host]) -> None:
-    """Give back what this run needs no more, and remove what runs have left whose time is over."""
+    """Release the leases that this run does not need any more, and remove expired ones."""
     if board.settings.run.id:
         for host in hosts:
             _tidy(board, host)
 
 
 def token(settings: Settings) -> dict[str, Any] | None:
-    """What an act carries, so that it is done under the claim."""
+    """Return the part of an action by which it is done under this run's lease."""
     return {"run": settings.run.id, "seconds": settings.claim_seconds} if settings.run.id else None
 
 
 def pause(settings: Settings, now: float) -> float:
-    """A random part of the pause, in seconds; the same for the same run and time, so that a plan stays a function of its input."""
+    """Return a random part of the pause, in seconds; the same for the same run and time, so that a plan stays a function of its input."""
     seed = hashlib.sha256(f"{settings.run.id} {now:.3f}".encode()).digest()
     return round(1.0 + (PAUSE - 1.0) * int.from_bytes(seed[:4], "big") / 2**32, 3)
 
 
-def _whole_event(board: Leases, event_state: EventState, approving: dict[str, list[Host]]) -> None:
-    """Draining and approving need all VMs of the event that can be read; what cannot wait for them needs its own VM."""
+class _Served(NamedTuple):
+    """An event state with its leases decided, and whether another run is at work on what its approval needs."""
+
+    event_state: EventState
+    lost: bool = False
+
+
+def _recoveries(board: Leases, event_state: EventState) -> EventState:
+    for participant in event_state.participants:
+        if participant.over and participant.intent == "recover":
+            event_state = _one_vm(board, event_state, participant)
+    return event_state
+
+
+def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Host] | None) -> _Served:
+    """Acquire the leases of all VMs of the event that can be read, as draining and approving need them; what is urgent needs its own VM only."""
     every = [participant for participant in event_state.participants if participant.ok and not participant.over]
-    # Whom the event does not name any more has only itself to look after. And where the VMs' documents contradict each other, it is
-    # not approved in any case, and whom it names nobody knows: each VM goes by its own document, under its own claim.
-    live = [participant for participant in every if participant.named and not event_state.divided]
+    divided = event_state.divided
+    # A VM that the event does not name any more needs its own lease only. So does each VM where the VMs' documents contradict each
+    # other: the event is not approved in any case, its VMs are not known, and each VM goes by its own document.
+    live = [participant for participant in every if participant.named and not divided]
     for participant in every:
-        if (not participant.named or event_state.divided) and participant.intent in LIVE_ACTS:
-            _one_vm(board, event_state, participant)
+        if (not participant.named or divided) and participant.intent in LIVE_ACTS:
+            event_state = _one_vm(board, event_state, participant)
     acting = [participant for participant in live if participant.intent in LIVE_ACTS]
-    approvers = approving.get(event_state.key)
     if not acting and approvers is None:
-        return
+        return _Served(event_state)
     wanted = {participant.host.name: participant.host for participant in live}
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
-    complete = other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True)
     if other is not None:
-        event_state.claimed = other
-        approving.pop(event_state.key, None)
-    for participant in live:
-        participant.may_act = participant.may_act and complete
+        event_state = replace(event_state, claimed=other)
+    if other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True):
+        return _Served(event_state)
+    return _Served(_held_back(board, with_participants(event_state, [replace(one, may_act=False) for one in live]), acting, other), other is not None)
+
+
+def _held_back(board: Leases, event_state: EventState, acting: Iterable[Participant], other: str | None) -> EventState:
+    """Let only urgent participants act, each under its own lease; the others wait, for the other run if there is one."""
     for participant in acting:
-        if complete:
-            continue
+        waiting = replace(participant, may_act=False)
         if _is_urgent(participant, board.settings):
-            _one_vm(board, event_state, participant)
+            event_state = _one_vm(board, event_state, waiting)
         elif other is not None:
-            _give_way(board, participant, other)
+            event_state = with_participants(event_state, [_give_way(board, waiting, other)])
+    return event_state
 
 
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
-    """Whether it is done under a claim on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
+    """Tell whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
 
     Else a VM that cannot be claimed, or that says it is claimed for ever, would leave the others undrained when Azure takes them,
     or out of service.
@@ -122,18 +150,19 @@ def _is_urgent(participant: Participant, settings: Settings) -> bool:
     return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
 
 
-def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> None:
-    """To put back what an event left, its VM is enough: the others may be gone for good."""
+def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> EventState:
+    """Acquire the lease of one VM. To put back what an event left, its VM is enough: the others may be gone for good."""
     other = at_work(board, [participant.host.name])
     if other is None:
-        participant.may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
-    else:
-        event_state.claimed = other if participant.named else event_state.claimed
-        _give_way(board, participant, other)
+        may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
+        return with_participants(event_state, [replace(participant, may_act=may_act)])
+    if participant.named:
+        event_state = replace(event_state, claimed=other)
+    return with_participants(event_state, [_give_way(board, participant, other)])
 
 
 def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
-    """Who else is at work there. A claim whose time limit has passed keeps nobody from claiming: it is removed with that."""
+    """Return which other run is at work on these VMs, or None. An expired lease is in no run's way: acquiring a lease removes it."""
     for name in wanted:
         for claim in board.others.get(name, ()):
             if not claim.expired:
@@ -142,14 +171,12 @@ def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
     return None
 
 
-def _give_way(board: Leases, participant: Participant, words: str) -> None:
-    participant.intent = "stay" if participant.holds_changes else "none"
-    participant.reason = words
-    participant.wait = pause(board.settings, board.now)
+def _give_way(board: Leases, participant: Participant, words: str) -> Participant:
+    return replace(participant, intent=participant.undrained_intent, reason=words, wait=pause(board.settings, board.now))
 
 
 def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
-    """Whether all of them are this run's, and were so before they were looked at. What is missing is claimed."""
+    """Tell whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
     if not board.settings.run.id:
         return True
     digest, key = event_digest(event_id), event_id.strip().lower()
@@ -162,51 +189,48 @@ def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -
         complete = False
         if add and (host.name, digest) not in board.asked:
             board.asked.add((host.name, digest))
-            board.steps.append(_claim_step(board, event_id, host, expired))
+            board.actions.append(_acquire(board, event_id, host, expired))
     return complete
 
 
-def _claim_step(board: Leases, event_id: str, host: Host, expired: list[str]) -> dict[str, Any]:
+def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> AcquireLease:
     run = board.settings.run
     groups = {group.name: group.hash for group in board.settings.capacity if host.name in group.members}
-    return {
-        "host": host.name,
-        "act": "claim",
-        "event_id": event_id,
-        "claim": {"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
-        "expired": expired,
-        "reason": f"it is claimed for {event_id}",
-        "continues": False,
-    }
+    return AcquireLease(
+        host=host.name,
+        event_id=event_id,
+        lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
+        expired=expired,
+        reason=f"it is claimed for {event_id}",
+    )
 
 
 def _tidy(board: Leases, host: Host) -> None:
-    """What this run needs no more, and what runs have left whose time is over."""
-    going = {step["host"] for step in board.steps if step["act"] == "claim"}
+    """Release the leases of one VM that this run does not need any more, and remove expired ones."""
+    going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
     expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
     unneeded = [claim for digest, claim in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
     if expired and not unneeded:
-        board.steps.append(_release(board, host, "", expired))
+        board.actions.append(_release(board, host, "", expired))
     for claim in unneeded:
-        board.steps.append(_release(board, host, claim.event_id or "", expired))
+        board.actions.append(_release(board, host, claim.event_id or "", expired))
         expired = []
 
 
-def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> dict[str, Any]:
-    return {
-        "host": host.name,
-        "act": "release",
-        "event_id": event_id,
-        "claim": {"run": board.settings.run.id},
-        "expired": expired,
-        "reason": "the time limit of a claim has passed" if expired else "nothing is done here for now",
-        # Removing a dead run's claim makes room; giving back one's own is no reason to look again.
-        "continues": not expired,
-    }
+def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> ReleaseLease:
+    return ReleaseLease(
+        host=host.name,
+        event_id=event_id,
+        lease={"run": board.settings.run.id},
+        expired=expired,
+        reason="the time limit of a claim has passed" if expired else "nothing is done here for now",
+        # Removing a dead run's lease makes room; releasing this run's own is no reason to observe again.
+        continues=not expired,
+    )
 
 
 def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
-    """The claims as the plan returns them."""
+    """Return the leases as the plan shows them."""
     return [
         {
             "host": host.name,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long nobody needs to look, and which VMs hear news first."""
+"""When the next observation is useful, and which VMs are watched until then."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, ReleaseLease
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 WATCHED = 4
-# What takes its time is looked at less and less often, up to this.
+# What takes long is observed less and less often, up to this many seconds apart.
 SLOWEST_CHECK = 30.0
 # A VM that does not answer may come back any moment.
 SILENT_CHECK = 15.0
@@ -22,7 +23,7 @@ SILENT_CHECK = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Requeue:
-    """What is waited for."""
+    """How long to wait, for what, and which VMs to watch meanwhile."""
 
     done: bool
     seconds: float
@@ -30,8 +31,8 @@ class Requeue:
     watch: list[dict[str, Any]]
 
 
-def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Sequence[dict[str, Any]], settings: Settings) -> Requeue:
-    """When the next look is useful."""
+def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings) -> Requeue:
+    """Return when the next observation is useful."""
     alive = [event_state for event_state in event_states if is_alive(event_state)]
     found: list[tuple[float, str]] = []
     for event_state in alive:
@@ -41,8 +42,8 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Seq
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
-    done = all(step["act"] == "release" for step in steps) and not alive and not silent
-    if any(not step["continues"] for step in steps):
+    done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
+    if any(not action.continues for action in actions):
         return Requeue(done, 0.0, "there are steps to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))
     watch = _watch(alive)
@@ -53,14 +54,14 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], steps: Seq
 
 
 def is_alive(event_state: EventState) -> bool:
-    """Whether something will still be done about it."""
+    """Tell whether something will still be done about an event."""
     return event_state.ours and any(
         not participant.asleep and (participant.named or participant.record is not None) for participant in event_state.participants
     )
 
 
 def may_come_back(host: Host) -> bool:
-    """A VM that this run reached before and that fell silent, with something on it that is not finished."""
+    """Tell whether a VM that this run has reached, and that fell silent, has something on it that is not finished."""
     if not host.unread or not host.reached_before:
         return False
     before = host.last_look
@@ -83,7 +84,7 @@ def _part(event_state: EventState, participant: Participant, settings: Settings)
 
 
 def _watch(alive: Iterable[EventState]) -> list[dict[str, Any]]:
-    """Reachable VMs that list the live events, hit ones first; one for each group of VMs that see the same events."""
+    """Return reachable VMs that list the live events, hit ones first; one for each group of VMs with the same events."""
     found: dict[str, dict[str, Any]] = {}
     heard: set[str] = set()
     for event_state in alive:

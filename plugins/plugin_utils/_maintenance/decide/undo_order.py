@@ -7,24 +7,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 SHOWN = 5
 
 
-def arrange(event_states: Iterable[EventState], settings: Settings) -> None:
-    """Let undo and recovery wait where they must."""
-    by_host: dict[str, list[tuple[EventState, Participant]]] = defaultdict(list)
+Pair = tuple[EventState, Participant]
+
+
+def arrange(event_states: Iterable[EventState], settings: Settings) -> list[EventState]:
+    """Return the event states with undo and recovery waiting where they must."""
+    event_states = list(event_states)
+    by_host: dict[str, list[Pair]] = defaultdict(list)
     for event_state in event_states:
         for participant in event_state.participants:
             if participant.intent != "none":
                 by_host[participant.host.name].append((event_state, participant))
-    for found in by_host.values():
-        _one_host(found)
-        _held_out(found)
-        _overdue(found, settings)
+    changed: dict[str, list[Participant]] = defaultdict(list)
+    for pairs in by_host.values():
+        for event_state, participant in _held_out(_one_host(pairs)):
+            changed[event_state.key].append(_overdue(participant, settings))
+    return [with_participants(event_state, changed[event_state.key]) for event_state in event_states]
 
 
 def _keeps(participant: Participant) -> bool:
@@ -34,47 +40,51 @@ def _keeps(participant: Participant) -> bool:
     return participant.intent == "stay" and participant.holds_changes and not participant.over
 
 
-def _one_host(found: list[tuple[EventState, Participant]]) -> None:
-    going_back = [(event_state, participant) for event_state, participant in found if participant.intent in ("undo", "recover")]
-    if not going_back:
-        return
-    keepers = [event_state.event.event_id for event_state, participant in found if _keeps(participant)]
+def _goes_back(participant: Participant) -> bool:
+    return participant.intent in ("undo", "recover")
+
+
+def _one_host(pairs: list[Pair]) -> list[Pair]:
+    """Keep a VM drained while another event needs it so; else let only its newest drain be undone."""
+    if not any(_goes_back(participant) for _event_state, participant in pairs):
+        return pairs
+    keepers = [event_state.event.event_id for event_state, participant in pairs if _keeps(participant)]
     if keepers:
         words = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
-        for _case, participant in going_back:
-            participant.reason = f"kept drained for {words}"
-            participant.intent = "kept"
-        return
+        kept = f"kept drained for {words}"
+        return [(event_state, replace(one, intent="kept", reason=kept) if _goes_back(one) else one) for event_state, one in pairs]
     # What a later drain found and would put back is what the earlier one left: only newest first ends where it began.
-    changed = sorted((participant for _case, participant in found if participant.holds_changes), key=_order, reverse=True)
+    changed = sorted((participant for _event_state, participant in pairs if participant.holds_changes), key=_order, reverse=True)
     blocking = next((participant for participant in changed if not (participant.asleep and participant.intent == "stay")), None)
-    for event_state, participant in going_back:
-        if participant is not blocking:
-            participant.intent = "kept"
-            participant.reason = f"{event_state.event.event_id} is put back after what was drained later"
+    return [(event_state, _after_later(event_state, one) if _goes_back(one) and one is not blocking else one) for event_state, one in pairs]
+
+
+def _after_later(event_state: EventState, participant: Participant) -> Participant:
+    return replace(participant, intent="kept", reason=f"{event_state.event.event_id} is put back after what was drained later")
 
 
 def _order(participant: Participant) -> int:
     return participant.record.order if participant.record else 0
 
 
-def _held_out(found: list[tuple[EventState, Participant]]) -> None:
-    """While a VM is out for one event, its health says nothing about the recovery from another."""
-    if not any(participant.intent == "finish" for _case, participant in found):
-        return
-    out_for = [event_state for event_state, participant in found if participant.holds_changes or participant.intent == "drain"]
-    for event_state, participant in found:
-        other = next((other for other in out_for if other is not event_state), None)
+def _held_out(pairs: list[Pair]) -> list[Pair]:
+    """Mark what cannot finish: while a VM is out for one event, its health says nothing about the recovery from another."""
+    out_for = [event_state for event_state, participant in pairs if participant.holds_changes or participant.intent == "drain"]
+    found = []
+    for event_state, participant in pairs:
+        other = next((other for other in out_for if other.key != event_state.key), None)
         if participant.intent == "finish" and other is not None:
-            participant.held_out = True
-            if participant.reason:
-                participant.reason = f"not in service yet: it is out for {other.event.event_id}"
+            reason = f"not in service yet: it is out for {other.event.event_id}" if participant.reason else participant.reason
+            participant = replace(participant, held_out=True, reason=reason)
+        found.append((event_state, participant))
+    return found
 
 
-def _overdue(found: list[tuple[EventState, Participant]], settings: Settings) -> None:
-    """An undo that does not come to its end is reported; it is tried again all the same."""
-    for _case, participant in found:
-        since = participant.record.last("failed", "held") if participant.record else None
-        if participant.intent == "undo" and since is not None and participant.look_now - since > settings.undo_seconds + settings.retry_pause:
-            words = "; ".join(f"{method.method}: {method.error}" for method in participant.record.methods if method.error) if participant.record else ""
-            participant.failed = f"what a failed drain changed could not be put back ({words or 'no reason given'})"
+def _overdue(participant: Participant, settings: Settings) -> Participant:
+    """Report an undo that takes too long; it is tried again all the same."""
+    record = participant.record
+    since = record.last("failed", "held") if record else None
+    if record is None or since is None or participant.intent != "undo" or participant.look_now - since <= settings.undo_seconds + settings.retry_pause:
+        return participant
+    words = "; ".join(f"{method.method}: {method.error}" for method in record.methods if method.error)
+    return replace(participant, failed=f"what a failed drain changed could not be put back ({words or 'no reason given'})")

@@ -3,38 +3,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drains of VMs whose own document proves nothing yet, for events that only others list.
 
-Where Scheduled Events were enabled just now the VM's own list is empty whatever is coming, so the others' word has to do. It may
+Where Scheduled Events were enabled just now the VM's own list is empty whatever is coming, so only the documents of others name the event. They may
 be false. In a capacity group such a drain needs room as any other; VMs without a group go one at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
-# While one of them is drained the next one is looked at this often.
+# While one of them is drained, the next one is observed this often, in seconds.
 CHECK = 15.0
 
 
-def one_at_a_time(event_states: Iterable[EventState], grouped: Container[str]) -> None:
-    """Hold all but one of the VMs without a capacity group that would drain for what only others list."""
-    participants = [
-        participant
-        for event_state in event_states
-        for participant in event_state.hit
-        if participant.presumed and participant.ok and participant.host.name not in grouped
-    ]
+def one_at_a_time(event_states: Iterable[EventState], grouped: Container[str]) -> list[EventState]:
+    """Hold all but one of the VMs without a capacity group that would drain for what only other VMs list."""
+    event_states = list(event_states)
+    participants = [participant for event_state in event_states for participant in _unproven(event_state, grouped)]
     first = next((participant.host.name for participant in participants if participant.holds_changes), None)
-    for participant in participants:
-        if participant.intent != "drain" or participant.holds_changes:
-            continue
-        first = first or participant.host.name
-        if participant.host.name != first:
-            _hold(participant, first)
+    first = first or next((participant.host.name for participant in participants if participant.intent == "drain"), None)
+    if first is None:
+        return event_states
+    return [
+        with_participants(event_state, [_hold(participant, first) for participant in _unproven(event_state, grouped) if _waits(participant, first)])
+        for event_state in event_states
+    ]
 
 
-def _hold(participant: Participant, first: str) -> None:
-    participant.intent = "none"
-    participant.hold = participant.reason = f"only other VMs list it yet, and {first} goes first"
-    participant.wait = CHECK
+def _unproven(event_state: EventState, grouped: Container[str]) -> list[Participant]:
+    return [participant for participant in event_state.hit if participant.presumed and participant.ok and participant.host.name not in grouped]
+
+
+def _waits(participant: Participant, first: str) -> bool:
+    return participant.intent == "drain" and not participant.holds_changes and participant.host.name != first
+
+
+def _hold(participant: Participant, first: str) -> Participant:
+    words = f"only other VMs list it yet, and {first} goes first"
+    return replace(participant, intent="none", hold=words, reason=words, wait=CHECK)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who is who: from the names in an event's Resources to inventory hosts, by identity."""
+"""From the names in an event's Resources to inventory hosts, by identity."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Named:
     hosts: tuple[Host, ...]
     unmanaged: tuple[str, ...]
     unsure: tuple[str, ...]
-    """Names that may be those of VMs which were not read."""
+    """Names that may belong to VMs that were not read."""
 
 
 def _may_be_same(one: Identity, scope: Identity) -> bool:
-    """Same resource group and subscription, as far as both are known."""
+    """Return whether resource group and subscription are the same, as far as both are known."""
     groups = one.group is None or scope.group is None or one.group == scope.group
     return groups and (one.subscription is None or scope.subscription is None or one.subscription == scope.subscription)
 
 
 class Directory:
-    """Finds hosts by the names that Azure uses."""
+    """Find hosts by the names that Azure uses."""
 
     def __init__(self, hosts: Iterable[Host]) -> None:
         self._by_name: dict[str, list[Host]] = defaultdict(list)
@@ -45,28 +45,28 @@ class Directory:
             if host.identity.name:
                 self._by_name[host.identity.name].append(host)
             else:
-                # Nobody waits for a retired VM, so what it may be called keeps nobody waiting.
+                # No event waits for a retired VM, so its unknown name holds no event up.
                 if host.state != "retired":
                     self.nameless.append(host)
                 self._by_inventory_name[host.name.lower()].append(host)
         self.contested = _contested(self._by_name)
-        """By inventory host: with whom its identity is confused. Anybody can claim any name, and one of them is not who it says."""
+        """By inventory host: the hosts that state the same identity. A VM can state any name, so one of them is another VM than it says."""
 
     def in_order(self, hosts: Iterable[Host]) -> list[Host]:
-        """In the order of the inventory, which no VM chooses."""
+        """Sort hosts in the order of the inventory, which no VM chooses."""
         return sorted(hosts, key=lambda host: self._places[host.name])
 
     def find(self, name: str, scopes: Iterable[Identity]) -> list[Host]:
-        """The hosts with this name in the group that the event was delivered to. More than one is a confusion (contested)."""
+        """Return the hosts with this name in the group that the event was delivered to. More than one is contested."""
         wanted = name.strip().lower()
         found = self._by_name.get(wanted)
         if found:
             found = [host for host in found if any(_may_be_same(host.identity, one) for one in scopes)]
-        # A VM that was not read has no identity; its name in the inventory is the best guess, and only holds things up.
+        # The identity of an unread VM is unknown; its inventory name is the best guess, and can only hold an event.
         return found or self._by_inventory_name.get(wanted, [])
 
     def resolve(self, names: Iterable[str], scopes: Iterable[Identity]) -> Named:
-        """All names of an event. While the identity of a managed VM is unknown, no name counts as unmanaged."""
+        """Resolve all names of an event. While the identity of a managed VM is unknown, no name counts as unmanaged."""
         hosts: dict[str, Host] = {}
         left = []
         scopes = list(scopes)
@@ -82,7 +82,7 @@ class Directory:
 
 
 def _contested(by_name: Mapping[str, list[Host]]) -> dict[str, str]:
-    """One name with two ids, or one id with two names: who is confused with whom. Without ids a name twice is a confusion, too."""
+    """Return by host which others state the same identity: one name with two ids, one id with two names, or a name twice without ids."""
     found: dict[str, str] = {}
     by_id: dict[str, list[Host]] = defaultdict(list)
     for name, same in by_name.items():

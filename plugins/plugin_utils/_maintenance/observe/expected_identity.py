@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who a VM must be by the inventory. Where the inventory knows, it decides; a VM that contradicts it was not observed."""
+"""The identity of a VM by the inventory. Where the inventory knows it, it decides; a VM that contradicts it was not observed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 KEYS = {"vm_id": "vmId", "name": "name", "group": "resource group", "subscription": "subscription"}
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Of a VM, and of an instance of a scale set with uniform orchestration.
+# Resource ids of a VM, and of an instance of a scale set with uniform orchestration.
 RESOURCE_ID = re.compile(r"/subscriptions/([^/]+)/resourcegroups/([^/]+)/providers/microsoft\.compute/virtualmachines/([^/]+)")
 
 
 def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
-    """Read what a host's variables say: C(respond_vm_id), else the C(vmid) and C(id) of azure.azcollection's inventory.
+    """Read a host's variables: C(respond_vm_id), else C(vmid) and C(id) of azure.azcollection's inventory.
 
-    Facts come from the VM and go before the inventory's variables, so a name that stands in the facts is not used.
+    Facts come from the VM and take precedence over the inventory's variables, so a name that is also a fact is not used.
     """
     facts = plain_values.mapping(variables.get("ansible_facts"))
     found: dict[str, str] = {}
@@ -37,16 +37,16 @@ def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def identity(given: Any) -> Identity | None:
-    """The identity that the inventory knows; None where it knows nothing."""
+    """Return the identity that the inventory knows, or None where it knows nothing."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items() if key in KEYS}
     return Identity(**source) if any(source.values()) else None
 
 
 def contradiction(given: Any, identity: Identity) -> str | None:
-    """What the VM says of itself that the inventory knows otherwise; None where they agree, or one of them does not know."""
+    """Return how the VM contradicts the inventory, or None where they agree, or one of them does not know."""
     for key, wanted in plain_values.mapping(given).items():
-        said = getattr(identity, key, None) if key in KEYS else None
-        if said is not None and plain_values.text(wanted) not in (None, said):
-            words = f"it says that its {KEYS[key]} is {said}, and the inventory knows {wanted}: it is not taken for this VM"
-            return words + "; correct respond_vm_id (or vmid and id in the inventory) if the VM was made anew, else see who answers at its address"
+        claimed = getattr(identity, key, None) if key in KEYS else None
+        if claimed is not None and plain_values.text(wanted) not in (None, claimed):
+            problem = f"it says that its {KEYS[key]} is {claimed}, and the inventory knows {wanted}: it is not taken for this VM"
+            return problem + "; correct respond_vm_id (or vmid and id in the inventory) if the VM was made anew, else see who answers at its address"
     return None

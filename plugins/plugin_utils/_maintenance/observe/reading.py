@@ -1,21 +1,21 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From observations, which may hold anything, to the model. What cannot be read is a failed look, never an empty one."""
+"""Convert observations, which may contain anything, to the model. An unreadable one is a failed observation, never an empty one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
-    PHASES,
     Event,
     Form,
     Host,
@@ -28,9 +28,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
 
-# How many problems of one VM are shown: all of a kind are said by the first few.
+# The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
-# Characters of an id in a sentence, and of a sentence that an answer brings: each is repeated for each event of its VM.
+# Characters of an id in a message, and of a message in an answer: each is repeated for each event of its VM.
 SHOWN, LONGEST = 100, 2000
 
 
@@ -39,7 +39,7 @@ class ObservationError(ValueError):
 
 
 def read_observations(value: Any, now: float) -> list[Host]:
-    """All hosts, each once, in the order given."""
+    """Return all hosts, each once, in the given order. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")
     hosts: dict[str, Host] = {}
@@ -49,22 +49,22 @@ def read_observations(value: Any, now: float) -> list[Host]:
         if name is None:
             raise ObservationError(f"observation {place + 1} names no host")
         if name not in hosts:
-            hosts[name] = _host(name, place, given, now)
+            hosts[name] = _host(name, place, given)
     return list(hosts.values())
 
 
-def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
+def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
     state = plain_values.text(given.get("state")) or "failed"
     error = plain_values.text(given.get("error"))
     look: Observation | None = None
     if state == "ok":
-        look, problem = read_observation(given.get("look"), now)
+        look, problem = read_observation(given.get("look"))
         contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
         if look is None or contradiction is not None:
             look, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"), now)[0]
+    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"))[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
     seen = look or last_look
     if known.name is None and seen is not None:
@@ -90,7 +90,7 @@ def _host(name: str, place: int, given: Mapping[str, Any], now: float) -> Host:
 
 
 def _forms(events: Any) -> dict[str, Form]:
-    """The versions that an earlier look listed, to be compared with those of this one."""
+    """Return the event versions of an earlier observation, to compare with the present ones."""
     found = {}
     for event in plain_values.items(events)[: limits.EVENTS]:
         event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
@@ -99,31 +99,17 @@ def _forms(events: Any) -> dict[str, Form]:
     return found
 
 
-def read_observation(value: Any, now: float) -> tuple[Observation | None, str | None]:
-    """A look, or why it is none."""
+def read_observation(value: Any) -> tuple[Observation | None, str | None]:
+    """Parse an observation. Return it, or None and why it cannot be used."""
     if not isinstance(value, Mapping):
         return None, "it was not looked at"
-    events = value.get("events")
-    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
-        return None, "the look has no list of events"
-    passed = _limits_passed(value)
-    if passed is not None:
-        return None, passed
-    listed: dict[str, Mapping[str, Any]] = {}
-    for event in events:
-        event_id = plain_values.mapping(event).get("event_id")
-        if not isinstance(event_id, str) or not event_id.strip():
-            return None, "the look lists an event without an id"
-        key = str.__str__(event_id).strip().lower()
-        if len(key) > limits.TEXT:
-            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
-        if key.startswith(UPGRADE):
-            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
-        listed[key] = plain_values.plain(event)
+    listed, problem = _listed_events(value)
+    if listed is None:
+        return None, problem
     name = plain_values.text(value.get("vm_name"))
     identity = _identity(value.get("identity"), name)
     if plain_values.flag(value.get("records_readable")) is False:
-        # There may be a drain that nobody sees: such a VM is as unknown as one that did not answer.
+        # Its records may hold a drain in progress: such a VM is as unknown as one that did not answer.
         return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
@@ -152,13 +138,35 @@ def read_observation(value: Any, now: float) -> tuple[Observation | None, str | 
             moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
             problems=tuple(problems),
             about=plain_values.mapping(value.get("identity")),
-            mirrors=tuple(_mirrors(value.get("mirrors"))),
-            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _claim(item))),
+            mirrors=tuple(_replicas(value.get("mirrors"))),
+            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _lease(item))),
             marks=_marks(value.get("upgrades")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
         None,
     )
+
+
+def _listed_events(look: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
+    """Return the events of an observation by their ids in lower case, or None and why they cannot be used."""
+    events = look.get("events")
+    if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
+        return None, "the look has no list of events"
+    passed = _limits_passed(look)
+    if passed is not None:
+        return None, passed
+    listed: dict[str, Mapping[str, Any]] = {}
+    for event in events:
+        event_id = plain_values.mapping(event).get("event_id")
+        if not isinstance(event_id, str) or not event_id.strip():
+            return None, "the look lists an event without an id"
+        key = str.__str__(event_id).strip().lower()
+        if len(key) > limits.TEXT:
+            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
+        if key.startswith(UPGRADE):
+            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+        listed[key] = plain_values.plain(event)
+    return listed, None
 
 
 LIMITS = (
@@ -170,21 +178,21 @@ LIMITS = (
 
 
 def _limits_passed(look: Mapping[str, Any]) -> str | None:
-    """Why there is more in the look than any VM has. Only a part of it would be read, and nobody knows what the rest says."""
-    for key, limit, words in LIMITS:
+    """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
+    for key, limit, noun in LIMITS:
         count = len(plain_values.items(look.get(key)))
         if count > limit:
-            return f"it has {count} {words}, and no VM has more than {limit}; look at the VM and its records"
+            return f"it has {count} {noun}, and no VM has more than {limit}; look at the VM and its records"
     return None
 
 
 def form(event: Mapping[str, Any]) -> Form:
-    """What tells versions of an event apart: everything, because a policy may look at everything."""
+    """Return what distinguishes versions of an event: all its fields, because a policy may use any."""
     return (repr(event),)
 
 
 def _marks(value: Any) -> dict[str, str]:
-    """A mark in an unknown state is one that was begun: what was done is only what says so."""
+    """Parse progress marks. Unknown mark states count as begun."""
     found = {}
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -206,18 +214,22 @@ def _identity(value: Any, name: str | None) -> Identity:
     return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
 
 
+# The event's id apart; resource_type is in documents only.
+EVENT_TEXTS = (*(key for key in record_schema.keys_of(record_schema.EVENT_KINDS, "text") if key != "event_id"), "resource_type")
+
+
 def read_event(value: Any) -> Event | None:
-    """An event of a document or a record."""
+    """Parse an event of a document or a record, or return None."""
     given = plain_values.mapping(value)
     event_id = plain_values.text(given.get("event_id"))
     if event_id is None:
         return None
-    # The event as received stays in, for policies that look at fields which this collection does not know.
+    # The raw event stays, for policies that use fields unknown to this collection.
     values = plain_values.plain(given)
     values["event_id"] = event_id
     values["resources"] = plain_values.texts(given.get("resources"))
     values["duration_in_seconds"] = plain_values.whole(given.get("duration_in_seconds"))
-    for key in ("event_type", "event_status", "event_source", "not_before", "description", "resource_type"):
+    for key in EVENT_TEXTS:
         values[key] = plain_values.text(given.get(key))
     return Event(event_id.strip().lower(), values, tuple(values["resources"]), timestamps.parse(values["not_before"]))
 
@@ -238,7 +250,7 @@ def _records(value: Any, identity: Identity) -> tuple[dict[str, Record], list[st
     return records, problems
 
 
-def _mirrors(value: Any) -> list[Replica]:
+def _replicas(value: Any) -> list[Replica]:
     found = []
     for item in plain_values.items(value)[: limits.COPIES]:
         given = plain_values.mapping(item)
@@ -251,7 +263,7 @@ def _mirrors(value: Any) -> list[Replica]:
 
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
-    """Events that are over for this VM; one of another VM came with an image."""
+    """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
     found = set()
     for item in plain_values.items(value):
         given = plain_values.mapping(item)
@@ -261,39 +273,37 @@ def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
     return frozenset(found)
 
 
+# How the planner reads each kind of key; event, phase, history, methods and decision have readers of their own.
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "text": plain_values.text,
+    "time": timestamps.parse,
+    "whole": plain_values.whole,
+    "object": lambda value: plain_values.plain(plain_values.mapping(value)),
+    "texts": lambda value: tuple(plain_values.texts(value)),
+}
+# Of the keys of a record those that the planner uses.
+USED = {field.name for field in fields(Record)}
+PLAIN = {key: READERS[kind] for key, kind in record_schema.RECORD_KINDS.items() if key in USED and kind in READERS}
+
+
 def read_record(value: Any) -> Record | None:
-    """A record; nothing for what is none."""
+    """Parse a record, or return None."""
     given = plain_values.mapping(value)
     event = read_event(given.get("event"))
     phase = plain_values.text(given.get("phase"))
-    if event is None or phase not in PHASES:
+    if event is None or phase not in record_schema.PHASES:
         return None
-
-    def time(key: str) -> float | None:
-        return timestamps.parse(given.get(key))
-
     return Record(
         event=event,
-        revision=plain_values.whole(given.get("revision")),
         phase=phase,
-        reason=plain_values.text(given.get("reason")),
         history=_history(given.get("history")),
-        boot_id=plain_values.text(given.get("boot_id")),
-        rule=plain_values.plain(plain_values.mapping(given.get("rule"))),
-        deadline=time("deadline"),
-        verified_at=time("verified_at"),
-        approving_at=time("approving_at"),
-        approved_at=time("approved_at"),
-        started_at=time("started_at"),
-        missing_since=time("missing_since"),
-        told=tuple(plain_values.texts(given.get("told"))),
-        outcome=plain_values.text(given.get("outcome")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
         said=override_reading.read_overrides(given.get("decision")),
+        **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 
 
-def _claim(value: Any) -> Lease | None:
+def _lease(value: Any) -> Lease | None:
     given = plain_values.mapping(value)
     name, run = plain_values.text(given.get("name")), plain_values.text(given.get("run"))
     if name is None or run is None:
@@ -315,17 +325,19 @@ def _history(value: Any) -> tuple[tuple[str, float], ...]:
     entries = []
     for item in plain_values.items(value):
         phase, at = plain_values.text(plain_values.mapping(item).get("phase")), timestamps.parse(plain_values.mapping(item).get("at"))
-        if phase in PHASES and phase is not None and at is not None:
+        if phase in record_schema.PHASES and phase is not None and at is not None:
             entries.append((phase, at))
     return tuple(entries)
 
 
 def _method(value: Any) -> Method:
     given = plain_values.mapping(value)
+    state = plain_values.text(given.get("state")) or "found"
     return Method(
         identifier=plain_values.text(given.get("id")) or "?",
         method=plain_values.text(given.get("method")) or "?",
-        state=plain_values.text(given.get("state")) or "found",
+        # One in an unknown state may have acted, as the VM's own store reads it.
+        state=state if state in record_schema.METHOD_STATES else "begun",
         error=plain_values.text(given.get("error")),
         boot_id=plain_values.text(given.get("boot_id")),
         before=plain_values.plain(given.get("before")),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person says now (playbook decide.yml): checked, and which record of which VM it is written to."""
+"""Overrides that an operator requests (playbook decide.yml): checked, and the writes to the records of the event's VMs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge
 
-# What a person may say. Records of 1.3 may hold retire_vm as well.
+# The actions of an override. Records of 1.3 may also hold retire_vm.
 ACTIONS = ("approve", "hold", "release", "let_it_come")
 OPTIONS = ("event_id", "action", "who", "why", "until", "hours", "vm")
 DEFAULT_HOURS = 24.0
@@ -34,26 +34,26 @@ SHOWN_VMS = 6
 
 
 class OverrideRequestError(ValueError):
-    """What was said cannot be recorded; the message says what to say instead."""
+    """A request that cannot be recorded; the message says how to correct it."""
 
 
 @dataclass(frozen=True)
 class OverrideRequest:
-    """What a person says, before it is known which VMs it is about."""
+    """A checked request, before its VMs are known."""
 
     event_id: str
-    word: Override
-    ends: float | None
-    """The end that was asked for; nothing where none was."""
-    lasts: float | None
-    """The seconds that were asked for."""
+    override: Override
+    end: float | None
+    """The requested end, or None."""
+    duration: float | None
+    """The requested duration in seconds, or None."""
 
 
-# --- What is said --------------------------------------------------------------------------------------------------------
+# --- The request ---------------------------------------------------------------------------------------------------------
 
 
 def load(given: Any, now: float) -> OverrideRequest:
-    """Check it before any VM is asked."""
+    """Check the request before any VM is observed. Raise OverrideRequestError."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items()}
     unknown = sorted(str(key) for key in source if key not in OPTIONS)
     if unknown:
@@ -77,13 +77,13 @@ def load(given: Any, now: float) -> OverrideRequest:
     long = [key for key in ("who", "why") if len(texts[key]) > LONGEST_TEXT]
     if long:
         raise OverrideRequestError(f"decide_{long[0]} has more than {LONGEST_TEXT} characters")
-    ends, lasts = _ends(texts["until"], now), _lasts(texts["hours"], bool(texts["until"]))
-    until = ends if ends is not None else now + (DEFAULT_HOURS * 3600 if lasts is None else lasts)
-    word = Override(action, who, why or None, now, None if action == "release" else until, None)
-    return OverrideRequest(event_id, word, ends, lasts)
+    end, duration = _end(texts["until"], now), _duration(texts["hours"], bool(texts["until"]))
+    until = end if end is not None else now + (DEFAULT_HOURS * 3600 if duration is None else duration)
+    override = Override(action, who, why or None, now, None if action == "release" else until, None)
+    return OverrideRequest(event_id, override, end, duration)
 
 
-def _ends(given: str, now: float) -> float | None:
+def _end(given: str, now: float) -> float | None:
     if not given:
         return None
     moment = timestamps.parse(given)
@@ -94,7 +94,7 @@ def _ends(given: str, now: float) -> float | None:
     return moment
 
 
-def _lasts(given: str, until: bool) -> float | None:
+def _duration(given: str, until: bool) -> float | None:
     if not given:
         return None
     hours = plain_values.number(given)
@@ -105,33 +105,33 @@ def _lasts(given: str, until: bool) -> float | None:
     return hours * 3600
 
 
-# --- Where it is written -------------------------------------------------------------------------------------------------
+# --- The writes ----------------------------------------------------------------------------------------------------------
 
 
-def say(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """The writes: for each VM of the event its record's changes. Nothing where it stands there already."""
+def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Return the changes to the record of each VM of the event; none for a record that already has the override."""
     moment = timestamps.parse(now)
     if moment is None:
         raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    saying = load(given, moment)
+    request = load(given, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations, moment), chosen.retired)
-    seen = _find(saying.event_id, collect(hosts))
+    seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
     if not carriers:
         names = ", ".join(event_state.event.resources) or "it names nobody"
         raise OverrideRequestError(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
-    word = _again(saying, carriers, moment)
+    override = _repeated_or_new(request, carriers, moment)
     return {
         "event_id": event_state.event.event_id,
-        "words": printable(word.words),
-        "writes": [write for participant in carriers if (write := _write(participant, word))],
+        "words": printable(override.words),
+        "writes": [write for participant in carriers if (write := _write(participant, override))],
     }
 
 
 def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
-    """The event that is meant, by its whole id or an unambiguous beginning of it."""
+    """Find the event by its whole id or an unambiguous beginning of it. Raise OverrideRequestError."""
     known = {seen.key: seen for seen in events}
     shown = {key: _shown(seen) for key, seen in known.items()}
     try:
@@ -149,45 +149,45 @@ def _shown(seen: ObservedEvent) -> str:
     return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'nobody'}{more})"
 
 
-def _again(saying: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
-    """The new word. Said again it is the old one, with its times, as far as that counts still."""
-    words = [overrides.about_event(participant.record.said if participant.record else (), now) for participant in carriers]
-    new = saying.word
-    for old in sorted((word for word in words if word is not None), key=lambda word: -word.at):
-        if _same(old, saying) and (old.action == "release" or old.holds(now)):
-            # Older words of others would come before it on a VM that has got them since.
-            newest = max(word.at for word in words if word is not None)
+def _repeated_or_new(request: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
+    """Return the requested override, or the recorded one that it repeats, with its times, as long as that is in force."""
+    recorded = [overrides.newest_override(participant.record.said if participant.record else (), now) for participant in carriers]
+    new = request.override
+    for old in sorted((one for one in recorded if one is not None), key=lambda one: -one.at):
+        if _repeats(old, request) and (old.action == "release" or old.holds(now)):
+            # A newer override of another operator would take precedence over the older one.
+            newest = max(one.at for one in recorded if one is not None)
             return old if old.at >= newest else new
     return new
 
 
-def _same(old: Override, saying: OverrideRequest) -> bool:
-    """Whether it would only be said once more. Another end than is asked for now is another word: a VM could have made it last for ever."""
-    new = saying.word
+def _repeats(old: Override, request: OverrideRequest) -> bool:
+    """Return whether the request repeats the override. Another end makes it a new one: a VM could have changed the recorded end."""
+    new = request.override
     if (old.action, old.who, old.why) != (new.action, new.who, new.why):
         return False
     if old.until is None:
         return True
-    wanted = saying.ends if saying.ends is not None else old.at + (DEFAULT_HOURS * 3600 if saying.lasts is None else saying.lasts)
+    wanted = request.end if request.end is not None else old.at + (DEFAULT_HOURS * 3600 if request.duration is None else request.duration)
     return abs(old.until - wanted) < 1.0
 
 
-def _write(participant: Participant, word: Override) -> dict[str, Any] | None:
+def _write(participant: Participant, override: Override) -> dict[str, Any] | None:
     record = participant.record
-    if record is not None and record.said == (word,):
+    if record is not None and record.said == (override,):
         return None
-    changes: dict[str, Any] = {"decision": {**_as_dict(word), "beside": []}}
+    changes: dict[str, Any] = {"decision": {**_as_dict(override), "beside": []}}
     step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
     step.update(event_id=participant.event.event_id, event=participant.event.for_record())
     if not participant.listed:
-        # C(noticed) says that the VM's own document had it; this record only carries the word.
-        changes.update(phase="held", reason=word.words)
+        # C(noticed) would mean that the VM's own document listed the event; this record only carries the override.
+        changes.update(phase="held", reason=override.words)
         step["expected_revision"] = 0
     return step
 
 
-def _as_dict(word: Override) -> dict[str, Any]:
-    found: Mapping[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm}
-    return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}
+def _as_dict(override: Override) -> dict[str, Any]:
+    found: Mapping[str, Any] = {"action": override.action, "who": override.who, "why": override.why, "vm": override.vm}
+    return {**found, "at": timestamps.form(override.at), "until": None if override.until is None else timestamps.form(override.until)}

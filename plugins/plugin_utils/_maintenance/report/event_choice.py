@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Which event a person means: by its whole id, by the beginning of it, or by a hash of it.
+"""Select the event that an operator types: by its whole id, by the beginning of it, or by a hash of it.
 
-Ids are written by Azure, or by a VM that lies. So what people type is of letters, digits and hyphens only, and what could mean two events is an
-error: nobody can add an event that is taken instead of the one that was meant.
+Ids are written by Azure, or by a compromised VM. So input has letters, digits and hyphens only, and ambiguous input is an error: no VM can
+add an event that is selected instead of the intended one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ SHORTEST_HASH = 8
 SHOWN = 20
 HASH = "sha256:"
 SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
-# Ids of this form are all of one length, so none is the beginning of another: whoever types a whole one means it.
+# Ids of this form all have one length, so none is the beginning of another: a whole id is unambiguous.
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NUMBER = re.compile(r"#?[0-9]{1,3}")
 
 
 class SelectionError(ValueError):
-    """What was typed means no event, or more than one; the message lists which there are."""
+    """The input matches no event, or more than one; the message lists the events."""
 
 
 def handles(event_ids: Iterable[str]) -> dict[str, str]:
-    """Return for each id, in the form of ``key``, the shortest text that means this event and no other of them."""
+    """Return for each id, in the form of ``key``, the shortest input that selects this event only."""
     keys = {key(one): one for one in event_ids}
     ordered, found = sorted(keys), {}
     hashes = sorted((_hash(one), one) for one in ordered)
@@ -49,14 +49,14 @@ def handles(event_ids: Iterable[str]) -> dict[str, str]:
 
 
 def key(event_id: str) -> str:
-    """Return the id as ids are compared: in lower case, without white space around it."""
+    """Return the id in the form in which ids are compared: lower case, without white space around it."""
     return event_id.strip().lower()
 
 
 def select(given: str, events: Mapping[str, str]) -> str | None:
-    """Return the key of the event that is meant, or None where it is none of them. ``events`` has a few words about each, by its key.
+    """Return the key of the selected event, or None if there is none. ``events`` has a description of each, by its key.
 
-    Raises SelectionError for what means more than one, and for a number: the next run may number the events otherwise.
+    Raise SelectionError for ambiguous input, and for a number: the next run may number the events in another order.
     """
     wanted = key(given)
     if NUMBER.fullmatch(wanted):
@@ -76,7 +76,7 @@ def select(given: str, events: Mapping[str, str]) -> str | None:
 
 
 def unknown(given: str, events: Mapping[str, str]) -> str:
-    """Return the words for what is none of the events."""
+    """Return the message for input that matches no event."""
     short = f"; the beginning of an id needs {SHORTEST} characters" if len(given.strip()) < SHORTEST else ""
     return f"no VM lists event {_typed(given)} or has a record of it{_known(events)}{short}"
 
@@ -98,7 +98,7 @@ def _hash(one: str) -> str:
 
 
 def _shared(ordered: list[str], place: int) -> int:
-    """How many letters it has in common with the one before or the one after it."""
+    """Return how many characters it shares with its predecessor or its successor, whichever is more."""
     beside = [ordered[other] for other in (place - 1, place + 1) if 0 <= other < len(ordered)]
     return max((len(os.path.commonprefix([ordered[place], other])) for other in beside), default=0)
 

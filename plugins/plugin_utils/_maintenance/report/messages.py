@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sentences for people: where an event stands, why, and what happens next."""
+"""Sentences for operators: the phase of an event, the reason, and what happens next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# Intents of a VM that puts something back, now or later.
+# Intents of a VM that is being put back, now or later.
 RETURNS = ("undo", "recover", "stay")
 UNDER_WAY = (
     ("undo", "{} put back, because the drain failed"),
@@ -21,14 +21,14 @@ UNDER_WAY = (
 
 
 def phase(event_state: EventState) -> str:
-    """One word for the whole event: what is left on VMs that it does not name says nothing about it."""
+    """Return one phase for the whole event. Participants that the event does not name have no influence."""
     participants = event_state.hit or event_state.participants
     phases = [participant.phase for participant in participants]
     if not event_state.hit and not any(phases):
         return "retired" if event_state.retired else "foreign"
     if "failed" in phases:
         return "failed"
-    if not event_state.listed and all(word == "recovered" for word in phases) and any(participant.has_ended for participant in participants):
+    if not event_state.listed and all(one == "recovered" for one in phases) and any(participant.has_ended for participant in participants):
         return "recovered"
     over = [participant for participant in participants if participant.over]
     if over and not event_state.listed:
@@ -46,15 +46,17 @@ def phase(event_state: EventState) -> str:
     return "noticed"
 
 
-def reason(event_state: EventState, word: str) -> str | None:
-    """Why it is where it is."""
-    if word == "foreign":
+def reason(event_state: EventState, event_phase: str) -> str | None:
+    """Return why the event is in this phase, or None."""
+    if event_phase == "foreign":
         unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
-    if word == "retired":
+    if event_phase == "retired":
         return f"nobody waits for {', '.join(event_state.retired)} any more"
     participants = event_state.participants
-    found = [participant.failed for participant in participants] + [_of(participant) for participant in participants if participant.phase == "failed"]
+    found = [participant.failed for participant in participants] + [
+        _participant_reason(participant) for participant in participants if participant.phase == "failed"
+    ]
     if event_state.listed and not event_state.started and not event_state.approved:
         found += [
             event_state.hold,
@@ -65,44 +67,44 @@ def reason(event_state: EventState, word: str) -> str | None:
             event_state.waits_for,
         ]
     found += [participant.reason for participant in participants]
-    return next((words for words in found if words), None)
+    return next((text for text in found if text), None)
 
 
-def _of(participant: Participant) -> str | None:
+def _participant_reason(participant: Participant) -> str | None:
     return participant.reason or (participant.record.reason if participant.record else None)
 
 
-def upcoming(event_state: EventState, word: str) -> str:
-    """What happens next."""
-    if word == "foreign":
+def upcoming(event_state: EventState, event_phase: str) -> str:
+    """Return what happens next."""
+    if event_phase == "foreign":
         return "nothing: it is left alone"
-    if word == "retired":
+    if event_phase == "retired":
         return "nothing"
     if not event_state.ours:
         return "nothing in this run: it is not in only_events"
     if event_state.approver:
         return f"{event_state.approver} approves it now"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
-    for intent, words in UNDER_WAY:
+    for intent, template in UNDER_WAY:
         names = [participant.host.name for participant in event_state.participants if participant.intent == intent and not waits_for_operator(participant)]
         if names:
-            found.append(words.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
+            found.append(template.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
     if found:
         return "; ".join(found)
     finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]
     if finishing:
         return f"{', '.join(finishing)} must be in service again"
-    return _idle(event_state, word)
+    return _idle(event_state, event_phase)
 
 
 def left_by_hand(participant: Participant) -> list[Method]:
-    """The methods that are not undone because the variables name them no more (_drain/reports.py): an operator has to see to them."""
+    """Return the methods that are not undone because the variables no longer name them (_drain/reports.py); an operator has to undo them."""
     methods = participant.record.methods if participant.record and participant.ok else ()
     return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
 
 
 def waits_for_operator(participant: Participant) -> str | None:
-    """What an operator has to do before anything more is put back on a VM; nothing where the run itself can go on."""
+    """Return what an operator has to do before the VM recovers further, or None if the run can continue."""
     left = left_by_hand(participant)
     if (
         participant.intent not in RETURNS
@@ -115,8 +117,8 @@ def waits_for_operator(participant: Participant) -> str | None:
     return f"{participant.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
 
 
-def _idle(event_state: EventState, word: str) -> str:
-    if word == "recovered":
+def _idle(event_state: EventState, event_phase: str) -> str:
+    if event_phase == "recovered":
         return "nothing: it is over"
     if not event_state.listed:
         return "another look shows whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The sentences of a plan, made printable in one place. What is sent or written stays as it came: ids, events and changes are data."""
+"""Make the sentences of a plan printable, in one place. Data stays as received, since it is sent or written: ids, events and changes."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
 
 NAMES = frozenset(("event_id", "event_type", "event_status", "event_source", "host", "method", "state", "run", "who", "name"))
-# Longer numbers than these are no times or counts, and Python refuses to write the longest.
+# Longer numbers are not times or counts, and Python refuses to format the longest.
 LARGEST = 10**30
 
 
 def screened(found: dict[str, Any]) -> dict[str, Any]:
-    """The plan, or the gate's answer, with sentences that can be printed as they are. It is changed in place: both were just made."""
+    """Make the sentences of a plan or of the gate's answer printable. Change it in place: the caller has just built it."""
     for entry in found.get("events", ()):
-        _say(entry, "reason", "next")
+        _make_printable(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
-        _say(entry["decision"] or {}, "words", "why")
+        _make_printable(entry["decision"] or {}, "words", "why")
         for participant in entry["parts"]:
-            _say(participant, "reason")
+            _make_printable(participant, "reason")
             for change in participant["changed"]:
-                _say(change, "error")
+                _make_printable(change, "error")
     for step in found.get("steps", ()):
-        _say(step, "reason")
+        _make_printable(step, "reason")
     for item in (*found.get("failed", ()), *found.get("obstacles", ())):
-        _say(item, "reason", "words")
+        _make_printable(item, "reason", "words")
     for about in found.get("hosts", {}).values():
-        _say(about, "error")
+        _make_printable(about, "error")
     for group in found.get("capacity", ()):
-        _say(group, "held")
-        _say(group["out"], *group["out"])
+        _make_printable(group, "held")
+        _make_printable(group["out"], *group["out"])
     for lines in (found.get("why"), found.get("summary", {}).get("problems"), found.get("summary", {}).get("retired")):
         if isinstance(lines, list):
             lines[:] = [sentence(line) for line in lines]
-    _say(found.get("wait", {}), "why")
-    _say(found, "why", "never")
+    _make_printable(found.get("wait", {}), "why")
+    _make_printable(found, "why", "never")
     return found
 
 
-def _say(where: dict[str, Any], *keys: str) -> None:
+def _make_printable(where: dict[str, Any], *keys: str) -> None:
     for key in keys:
         if where.get(key):
             where[key] = sentence(where[key])
 
 
 def sentence(value: Any) -> Any:
-    """Return a reason that can be printed; one of nothing but white space is still a reason. What is no text is handed on."""
+    """Return a printable reason; white space is replaced by a text. Return a value that is not text unchanged."""
     return (printable(value) or "no reason given") if isinstance(value, str) else value
 
 
 def shown(value: Any, key: str = "") -> Any:
-    """A plain copy for people: every text in it, keys as well, can be printed as it is."""
+    """Return a plain copy for display: all its text, keys included, is printable."""
     if value is None or isinstance(value, (bool, float)):
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan as people read it. Idle hosts add no lines."""
+"""Format a plan for operators. Idle hosts add no lines."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ DATA = ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "d
 
 
 class StatusError(ValueError):
-    """What was asked for cannot be shown."""
+    """The requested view does not exist; the message says why."""
 
 
 def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False) -> Any:
-    """Lines of text, or plain data with C(form=json); one event explained with C(event_id), its whole id with C(exact)."""
+    """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise StatusError."""
     if form not in FORMATS:
         raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
     if not isinstance(plan, Mapping) or "events" not in plan:
@@ -44,12 +44,12 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     if form == "json":
         return found
     lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + claim_lines(found["claims"])
-    # Every text in them is printable by itself; an event that names thousands of VMs is still one line.
+    # Each text in them is printable already; an event that names thousands of VMs is still one line.
     return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
 
 
 def _numbered(events: Any) -> list[dict[str, Any]]:
-    """The events with their numbers in this list, and what to type for each of them."""
+    """Return the events, each with its number in this list and the shortest input that selects it."""
     short = event_choice.handles(event["event_id"] for event in events)
     numbered = enumerate(plain_values.plain(events), start=1)
     return [{"number": number, "select": short[event_choice.key(event["event_id"])], **event} for number, event in numbered]
@@ -71,25 +71,25 @@ def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | N
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """Its number, what to type for it, type, by whom, VMs, when, phase, what happens next or why it is held."""
+    """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
     source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
     others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
     names = _names([*event["hosts"], *others] or event["resources"])
     start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
-    words = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    line = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
     if event["outcome"]:
-        words += f" ({event['outcome']})"
+        line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
-        words += f": {event['reason']}"
+        line += f": {event['reason']}"
     elif event["reason"] and event["reason"] != event["next"]:
-        words += f", {event['reason']}"
-    return f"{(words + _said(event, words)).rstrip('.')}. Next: {event['next']}."
+        line += f", {event['reason']}"
+    return f"{(line + _override_note(event, line)).rstrip('.')}. Next: {event['next']}."
 
 
-def _said(event: Mapping[str, Any], words: str) -> str:
-    """What a person said, unless it is the reason that stands there already."""
+def _override_note(event: Mapping[str, Any], line: str) -> str:
+    """Return the operator's override, unless the reason already contains it."""
     decision = event["decision"]
-    return f", {decision['words']}" if decision and decision["words"] not in words else ""
+    return f", {decision['words']}" if decision and decision["words"] not in line else ""
 
 
 def _when(event: Mapping[str, Any]) -> str:
@@ -109,7 +109,7 @@ def _names(names: list[str]) -> str:
 
 
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
-    """How far the picture can be trusted."""
+    """Return how complete the observations are."""
     answered = summary["answered"]
     asked = answered + len(summary["unreachable"]) + len(summary["failed"])
     events = summary["events"]
@@ -124,12 +124,12 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("lost", "Out of service without a record that says why: {}."),
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
-    lines += [words.format(_names(summary[key])) for key, words in sentences if summary.get(key)]
+    lines += [template.format(_names(summary[key])) for key, template in sentences if summary.get(key)]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 
 def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
-    """Groups with somebody out: how many may be, who is, and why. And groups that take out nobody, as in a part of an inventory."""
+    """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
     return held + [
         f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
@@ -140,7 +140,7 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
 
 
 def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
-    """Which other runs are at work, and where."""
+    """Return which other runs are active, and where."""
     found: dict[tuple[Any, ...], list[str]] = {}
     for claim in claims:
         if not claim["ours"]:
@@ -159,12 +159,12 @@ def _limit(group: Mapping[str, Any]) -> str:
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
-    """What makes a run red."""
+    """Return the failures that fail the run."""
     return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
 
 
 def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[str]:
-    """One event: the rule, who is waited for, what was changed and would be undone."""
+    """Explain one event: the rule, what it waits for, and what was changed and would be undone."""
     rule = event["rule"]
     lines = [
         event_line(event),

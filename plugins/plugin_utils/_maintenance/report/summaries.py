@@ -1,26 +1,28 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan shows of events and VMs, in plain lists and dictionaries. Nothing is decided here."""
+"""Summarise a plan's events and VMs in plain lists and dictionaries. Nothing is decided here."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
-# Remarks on one VM, or on one record of it: more would bury those on others.
+# The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5
 
 
 def entry(event_state: EventState, phase: str) -> dict[str, Any]:
-    """One event: what Azure says of it, how far it is, and why."""
+    """Summarise one event: Azure's data, its phase, and why."""
     event = event_state.event
     lead = notifications.lead(event_state)
     outcomes = [participant.record.outcome for participant in event_state.participants if participant.record and participant.record.outcome]
@@ -32,7 +34,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
-        "decision": overrides.shown(event_state.word),
+        "decision": overrides.shown(event_state.override),
         "retired": list(event_state.retired),
         "phase": phase,
         "reason": messages.reason(event_state, phase),
@@ -43,19 +45,19 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "tell": notifications.untold(event_state, phase) if lead and event_state.hit else [],
         "lead": lead.host.name if lead else None,
         "remarks": _remarks(event_state),
-        "parts": [_part(participant) for participant in event_state.participants],
+        "parts": [_participant(participant) for participant in event_state.participants],
     }
 
 
 def by_hand(participant: Participant) -> list[str]:
-    """What an operator has to see to on a VM."""
+    """Return what an operator has to do on a VM."""
     return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
 
 
 def _remarks(event_state: EventState) -> list[str]:
-    """What the problems of the whole plan say of this event and its VMs, for those who look at this event alone."""
+    """Return the plan's problems that concern this event or its VMs, for a view of this event alone."""
     found = [f"{participant.contested}; events that name them are not approved" for participant in event_state.participants if participant.contested]
-    found += [said for participant in event_state.participants for said in by_hand(participant)]
+    found += [note for participant in event_state.participants for note in by_hand(participant)]
     found += event_state.remarks
     found += [
         f"{participant.host.name}: {problem}"
@@ -66,7 +68,7 @@ def _remarks(event_state: EventState) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _part(participant: Participant) -> dict[str, Any]:
+def _participant(participant: Participant) -> dict[str, Any]:
     methods = participant.record.methods if participant.record else ()
     return {
         "host": participant.host.name,
@@ -79,7 +81,7 @@ def _part(participant: Participant) -> dict[str, Any]:
 
 
 def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
-    """Each VM in a few words."""
+    """Summarise each VM."""
     return {
         host.name: {
             "state": host.state,
@@ -99,7 +101,7 @@ def _host_phase(host: Host) -> str | None:
 
 
 def summary(hosts: list[Host], directory: Directory, event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
-    """How far the picture can be trusted."""
+    """Summarise how complete the observations are."""
     seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
     looks = [(name, look) for name, look in seen if look is not None]
     return {
@@ -117,24 +119,24 @@ def summary(hosts: list[Host], directory: Directory, event_states: list[EventSta
 
 
 def _explained(records: Any) -> bool:
-    """Whether a record says why a VM is not in service."""
+    """Return whether a record explains why a VM is not in service."""
     return any(record.phase not in ("recovered", "noticed", "held") for record in records)
 
 
-def counts(phases: dict[str, str], steps: list[dict[str, Any]], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
-    """Numbers, for workflows that branch on them. All of them each time, so that nobody needs to ask whether one is there."""
-    words_ = list(phases.values())
+def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host], found: dict[str, Any]) -> dict[str, int]:
+    """Return numbers for workflows that branch on them. All keys are always present."""
+    event_phases = list(phases.values())
     return {
-        "events": len(words_),
-        "steps": len(steps),
-        **{phase: words_.count(phase) for phase in (*PHASES, "foreign", "retired")},
+        "events": len(event_phases),
+        "steps": len(actions),
+        **{phase: event_phases.count(phase) for phase in (*PHASES, "foreign", "retired")},
         "vms": len(hosts),
         "vms_answered": found["answered"],
         **{f"vms_{state}": len(found[state]) for state in ("unreachable", "failed", "excluded", "lost")},
     }
 
 
-def fingerprint(hosts: list[Host], steps: list[dict[str, Any]]) -> str:
-    """Equal in two plans one after the other: the steps between them changed nothing, a full disk perhaps. Trying on is no progress."""
+def fingerprint(hosts: list[Host], actions: Iterable[Action]) -> str:
+    """Return a text that is equal in two successive plans if the actions between them changed nothing, as on a full disk. Retries are not progress."""
     kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
-    return "\n".join(kept + [f"{step['host']} {step['act']} {step['event_id']}" for step in steps])
+    return "\n".join(kept + [f"{action.host} {action.act} {action.event_id}" for action in actions])

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Documents that contradict each other about one event. Azure gives all its VMs the same one, so one of them is old, or one VM lies.
 
-Nobody can tell which. So a conflict holds the approval, and each VM drains by its own document. Documents are read one after
+The plan cannot tell which. So a conflict holds the approval, and each VM drains by its own document. Documents are read one after
 the other: what differs is read once more before it is called a conflict.
 """
 
@@ -20,7 +20,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What came of comparing the documents."""
+    """The result of comparing the documents."""
 
     words: str | None = None
     """Why the approval is held."""
@@ -52,14 +52,14 @@ def _own_name(host: Host) -> str:
 
 
 def _same(event: Event) -> Form:
-    """What has to be equal in all documents. The id compares without case, the order of names says nothing."""
+    """Return what has to be equal in all documents. The id compares without case, the order of names says nothing."""
     values = event.values
     times = (values.get("event_status"), values.get("not_before"))
     return (*times, values.get("event_type"), values.get("event_source"), values.get("duration_in_seconds"), event.names)
 
 
 def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
-    """The different versions, each with the hosts that list it so."""
+    """Return the different versions, each with the hosts that list it so."""
     found: dict[Form, tuple[list[str], Event]] = {}
     forms: dict[int, Form] = {}
     for name, event in documents.items():
@@ -69,7 +69,7 @@ def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
 
 
 def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: list[tuple[list[str], Event]]) -> Iterable[str]:
-    """What VMs that the event does not name say otherwise than those that it does name."""
+    """Return what VMs that the event does not name say otherwise than those that it does name."""
     if not versions or len(seen.documents) == len(participants):
         return
     known = {_same(event) for _names, event in versions}

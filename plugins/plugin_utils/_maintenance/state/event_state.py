@@ -10,8 +10,8 @@ after Scheduled Events were enabled on a VM its empty list proves nothing, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
@@ -19,9 +19,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.presence import Presence
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Participant:
     """One VM's part in one event."""
 
@@ -29,9 +30,9 @@ class Participant:
     record: Record | None
     named: bool
     """Whether the event names it. A VM with a record that is not named any more still has something to put back."""
-    absence: presence.Presence
+    presence: Presence
     contested: str | None
-    """With whom its identity is confused, in words (directory.py)."""
+    """A sentence about the VM that its identity is confused with (directory.py)."""
     event: Event
     """The event as this VM has it: in its own document, else in its record, else as others list it."""
     rule: Decision
@@ -44,7 +45,7 @@ class Participant:
     """Seconds until NotBefore by its own document; None where there is no such time."""
     presumed: bool = False
     """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
-    word: Override | None = None
+    override: Override | None = None
     """The override that counts for this VM (overrides.py)."""
     approved_elsewhere: bool = False
     """Whether a record of any VM of the event says that it was approved."""
@@ -54,9 +55,9 @@ class Participant:
     hold: str | None = None
     """Why it is held, in words that do not change with time: they are written to the record."""
     wait: float | None = None
-    """Seconds until a look is useful."""
+    """Seconds until an observation is useful."""
     asleep: bool = False
-    """Nothing will be done for it however long somebody waits."""
+    """Whether nothing will be done for it, however long a run waits."""
     held_out: bool = False
     """Whether another event keeps the VM out of service."""
     failed: str | None = None
@@ -69,58 +70,63 @@ class Participant:
     """Whether it is to be noted now that the event is about to be approved."""
 
     @property
+    def undrained_intent(self) -> str:
+        """Return what the VM needs while no drain may begin or go on: what is changed on it stays as it is."""
+        return "stay" if self.holds_changes else "none"
+
+    @property
     def look_now(self) -> float:
-        """The VM's own time at the look."""
+        """Return the VM's own time at the observation."""
         return self.host.look.now if self.host.look else 0.0
 
     @property
     def ok(self) -> bool:
-        """Whether it was seen in this look."""
+        """Tell whether the VM has a good observation."""
         return self.host.ok
 
     @property
     def listed(self) -> bool:
-        """Whether its own document has the event."""
-        return self.absence.listed
+        """Tell whether its own document has the event."""
+        return self.presence.listed
 
     @property
     def may_begin(self) -> bool:
-        """Whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
+        """Tell whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
         return self.listed or self.presumed
 
     @property
     def phase(self) -> str | None:
-        """Its recorded phase."""
+        """Return the recorded phase, or None."""
         return self.record.phase if self.record else None
 
     @property
     def over(self) -> bool:
-        """Whether the event is gone for this VM: now, or concluded earlier and not listed again."""
-        return self.ok and (self.absence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
+        """Tell whether the event is gone for this VM: now, or concluded earlier and not listed again."""
+        return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
 
     @property
     def has_ended(self) -> bool:
-        """Whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
+        """Tell whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
         return self.phase == "recovered" and (self.over or self.host.state == "resting")
 
     @property
     def failed_live(self) -> bool:
-        """Whether its drain failed while the event goes on."""
+        """Tell whether its drain failed while the event goes on."""
         return self.ok and not self.over and self.phase == "failed"
 
     @property
     def holds_changes(self) -> bool:
-        """Whether something on it is changed for this event."""
+        """Tell whether something on it is changed for this event."""
         return self.record is not None and self.record.needs_undo
 
     @property
     def intended(self) -> bool:
-        """Whether its own record says that the event was about to be approved: the request may be on its way still."""
+        """Tell whether its own record says that the event was about to be approved: the request may be on its way still."""
         return self.record is not None and self.record.approving_at is not None and self.record.outcome is None
 
     @property
     def approved(self) -> bool:
-        """Whether the event was approved, as far as this VM is concerned.
+        """Tell whether the event was approved, as far as this VM is concerned.
 
         Before an approval it is noted on every VM of the event. So another VM's word that it was approved counts only where the
         note stands on this one.
@@ -131,27 +137,27 @@ class Participant:
 
     @property
     def coming(self) -> bool:
-        """Whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
+        """Tell whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
         return self.started or self.approved or self.intended
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EventState:
     """One event and all that is known about it."""
 
     seen: ObservedEvent
     event: Event
-    """The event to speak of. What a VM does goes by its participant's own."""
+    """The event for the report and the approval. What a VM does goes by its participant's own version."""
     named: Named
     decision: Decision
     """The strictest of what holds for its VMs: what its approval goes by."""
-    participants: list[Participant]
+    participants: Sequence[Participant]
     ours: bool
     """Whether this run may act on it (only_events)."""
     rule: Decision
     """The strictest of what the policy says."""
-    word: Override | None = None
-    """What a person said about it, as far as it counts for the whole event (overrides.py)."""
+    override: Override | None = None
+    """The override that counts for the whole event (overrides.py)."""
     remarks: tuple[str, ...] = ()
     """What VMs say about it that does not count, and why, in words."""
     conflict: str | None = None
@@ -159,15 +165,15 @@ class EventState:
     contradicted: tuple[str, ...] = ()
     """Managed VMs that others say it names, and whose own document says otherwise."""
     differing: tuple[str, ...] = ()
-    """Hosts to look at once more, because their documents differ and may only have been read at different moments."""
+    """Hosts to observe once more, because their documents differ and may only have been read at different moments."""
     retired: tuple[str, ...] = ()
-    """VMs that it names and for which nobody waits any more."""
-    blockers: list[str] = field(default_factory=list)
+    """VMs that it names and that were retired: no run waits for them."""
+    blockers: Sequence[str] = ()
     """Why it cannot be approved whatever the drains do."""
     hold: str | None = None
-    """The blocker that only a person can lift; it is written to the records."""
+    """The blocker that only an operator can lift; it is written to the records."""
     full: str | None = None
-    """Which capacity group has no room for it, and who is out (allocation.py)."""
+    """Which capacity group has no room for it, and which members are out (allocation.py)."""
     approver: str | None = None
     claimed: str | None = None
     """Which other run is at work on its VMs (leases.py)."""
@@ -176,36 +182,36 @@ class EventState:
 
     @property
     def key(self) -> str:
-        """The event's id in lower case."""
+        """Return the event's id in lower case."""
         return self.event.key
 
     @property
     def listed(self) -> bool:
-        """Whether any VM's present document has it."""
+        """Tell whether any VM's present document has it."""
         return self.seen.listed
 
     @property
     def hit(self) -> list[Participant]:
-        """The managed VMs that it names."""
+        """Return the managed VMs that it names."""
         return [participant for participant in self.participants if participant.named]
 
     @property
     def divided(self) -> bool:
-        """Whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
+        """Tell whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
         return self.conflict is not None or any(participant.contested for participant in self.hit)
 
     @property
     def started(self) -> bool:
-        """Whether any VM that it names says that it has started: then there is nothing to approve any more."""
+        """Tell whether any VM that it names says that it has started: then there is nothing to approve any more."""
         return any(participant.started for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
     def approved_at(self) -> float | None:
-        """When any of us approved it."""
+        """Return when a managed VM approved it, or None."""
         return max(
             (
                 participant.record.approved_at
-                for participant in who_approves(self.participants)
+                for participant in approving_participants(self.participants)
                 if participant.record and participant.record.approved_at is not None
             ),
             default=None,
@@ -213,17 +219,17 @@ class EventState:
 
     @property
     def approved(self) -> bool:
-        """Whether anybody of us approved it."""
+        """Tell whether a managed VM approved it."""
         return self.approved_at is not None
 
     @property
     def coming(self) -> bool:
-        """Whether it may begin any moment on any of its VMs."""
+        """Tell whether it may begin any moment on any of its VMs."""
         return any(participant.coming for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
     def left(self) -> float | None:
-        """Seconds until the first of its VMs may be hit; None where there is no such time, or it has started."""
+        """Return the seconds until the first of its VMs may be hit; None where there is no such time, or it has started."""
         if self.started:
             return None
         return min((participant.left for participant in self.hit if participant.left is not None), default=None)
@@ -233,35 +239,35 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     """Put together what is known about an event."""
     versions = seen.versions or seen.recorded
     scopes = _scopes(seen)
-    # In an order that no VM chooses: with room for one, it says who drains first, and on which VM it is noted what people were told.
+    # In an order that no VM chooses: it decides which VM drains first where there is room for one, and which record keeps the notifications.
     hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
-    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_carries(host, seen.key)]
+    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_has_overrides(host, seen.key)]
     sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
-    # What the VMs of the event say about it counts, and what others say does not, unless nobody else says anything.
+    # The documents of the event's own VMs count; those of other VMs do only where there are no others.
     event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
     named = directory.resolve(event.resources, scopes)
     decide = _remembering(policy)
     confused = _same_names(hosts.values()) | directory.contested
     participants = [_part(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
-    # Who only shares a name with one of its VMs is no VM of it that denies it: that is a confusion, and held as such.
+    # A VM that only shares a name with one of the event's VMs does not contradict it: that is a confusion, and held as such.
     taken = {own_name(host) for host in hosts.values()}
     contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
     found = conflicts.find(seen, hosts, contradicted)
     divided = found.words is not None or any(participant.contested for participant in participants if participant.named)
     override = overrides.override(participants, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
-    _apply(participants, override, divided=divided)
+    participants = _apply(participants, override, divided=divided)
     counting = [participant for participant in participants if participant.named] or participants
     rule = strictest(participant.rule for participant in counting) if counting else decide(event)
     return EventState(
         seen=seen,
         event=event,
-        # Where its VMs contradict each other nobody knows whom it names: that is held as such, and not for what one of them adds.
+        # Where its VMs contradict each other, the names are not known: the event is held for that, not for a name that one of them adds.
         named=Named(tuple(hosts.values()), () if divided else named.unmanaged, () if divided else named.unsure),
         decision=strictest(participant.decision for participant in counting) if counting else rule,
         participants=participants,
         ours=not settings.only_events or event.key in settings.only_events,
         rule=rule,
-        word=override.word,
+        override=override.override,
         remarks=(*override.remarks, *found.remarks),
         conflict=found.words,
         contradicted=tuple(host.name for host in contradicted),
@@ -270,14 +276,20 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     )
 
 
+def with_participants(event_state: EventState, changed: Iterable[Participant]) -> EventState:
+    """Return an event state with other values of some of its participants."""
+    by_host = {participant.host.name: participant for participant in changed}
+    return replace(event_state, participants=[by_host.get(participant.host.name, participant) for participant in event_state.participants])
+
+
 def _scopes(seen: ObservedEvent) -> list[Identity]:
-    """The groups that the event was delivered to, as those say who find themselves in it; else as anybody says."""
+    """Return the groups that the event was delivered to, by the VMs that find their own names in it; else by all VMs that list it."""
     own = {Identity(group=host.identity.group, subscription=host.identity.subscription): None for host in seen.listed_by if _names_itself(seen, host)}
     return list(own or seen.scopes)
 
 
 def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Directory, settings: Settings) -> tuple[dict[str, Host], list[Host]]:
-    """The VMs that the event names; and those that others name and whose own document says otherwise."""
+    """Return the VMs that the event names; and those that others name and whose own document says otherwise."""
     hosts: dict[str, Host] = {}
     contradicted = []
     for host in resolved:
@@ -290,14 +302,14 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
         else:
             contradicted.append(host)
     for host in seen.listed_by:
-        # Whoever finds its own name in its own document is named, whoever else has that name as well.
+        # A VM that finds its own name in its own document is named, even if another VM has that name as well.
         if host.name not in hosts and host.state != "retired" and _names_itself(seen, host):
             hosts[host.name] = host
     return {host.name: host for host in directory.in_order(hosts.values())}, contradicted
 
 
 def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
-    """VMs of one event with one name, wherever they say that they are: one of them is not who it says."""
+    """Return a sentence for each VM of an event that has the same name as another: one of them has a wrong identity."""
     found: dict[str, Host] = {}
     words: dict[str, str] = {}
     for host in hosts:
@@ -309,7 +321,7 @@ def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
 
 
 def own_name(host: Host) -> str:
-    """The name by which a document would name the VM, in lower case; that of the inventory is the best guess where its own is not known."""
+    """Return the name by which a document would name the VM, in lower case; that of the inventory is the best guess where its own is not known."""
     return host.identity.name or host.name.lower()
 
 
@@ -320,25 +332,25 @@ def _names_itself(seen: ObservedEvent, host: Host) -> bool:
 
 def _record_names(seen: ObservedEvent, host: Host) -> bool:
     record = host.look.records.get(seen.key) if host.look else None
-    return record is not None and not record.only_carries and own_name(host) in record.event.names
+    return record is not None and not record.only_has_overrides and own_name(host) in record.event.names
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
-    """Whether the VM's own document, which does not list the event, may be empty only because nobody asked for it until now."""
+    """Tell whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
     look = host.look
     if look is None or seen.key in look.listed or not seen.listed_by:
         return False
     return presence.enabling(look, settings)
 
 
-def _only_carries(host: Host, key: str) -> bool:
-    """A record on a VM that the event does not hit, there only for what a person said."""
+def _only_has_overrides(host: Host, key: str) -> bool:
+    """Tell whether the record on a VM holds overrides only."""
     look = host.look or host.last_look
-    return look is not None and look.records[key].only_carries
+    return look is not None and look.records[key].only_has_overrides
 
 
 def _remembering(policy: Policy) -> Callable[[Event], Decision]:
-    """Decide about each version once: most VMs list an event exactly as the one before did, and an expression takes its time."""
+    """Return a function that decides about each version once: most VMs list an event exactly as the one before did, and an expression takes its time."""
     known: dict[int, Decision] = {}
 
     def decide(event: Event) -> Decision:
@@ -355,8 +367,8 @@ def _part(
 ) -> Participant:
     look = host.look or host.last_look
     record = look.records.get(seen.key) if look else None
-    absence = presence.absence(seen, host, record, settings)
-    presumed = named and absence.enabling and seen.listed
+    present = presence.conclude(seen, host, record, settings)
+    presumed = named and present.enabling and seen.listed
     own = seen.documents.get(host.name)
     event = own or (common if presumed or record is None or host.look is None else record.event)
     rule = decide(event)
@@ -366,7 +378,7 @@ def _part(
         host=host,
         record=record,
         named=named,
-        absence=absence,
+        presence=present,
         contested=contested,
         event=event,
         rule=rule,
@@ -375,27 +387,28 @@ def _part(
         left=None if started or event.not_before is None else event.not_before - now,
         presumed=presumed,
     )
-    participant.rule = participant.decision = _fixed(rule, participant)
-    return participant
+    rule = _fixed(rule, participant)
+    return replace(participant, rule=rule, decision=rule)
 
 
-def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> None:
+def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> list[Participant]:
     """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
-    asked = [] if divided else who_approves(participants)
+    asked = [] if divided else approving_participants(participants)
     approved = any(participant.record is not None and participant.record.approved_at is not None for participant in asked)
+    found = []
     for participant in participants:
-        participant.word = override.of(participant)
-        participant.decision = overrides.effective(participant.rule, participant.word)
-        participant.approved_elsewhere = approved
+        word = override.of(participant)
+        found.append(replace(participant, override=word, decision=overrides.effective(participant.rule, word), approved_elsewhere=approved))
+    return found
 
 
-def who_approves(participants: Iterable[Participant]) -> list[Participant]:
-    """The VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
+def approving_participants(participants: Iterable[Participant]) -> list[Participant]:
+    """Return the VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
     return [participant for participant in participants if participant.named or participant.event.key in participant.host.approved]
 
 
 def _fixed(decision: Decision, participant: Participant) -> Decision:
-    """Policy decides before draining only: what is drained stays under the rule it was drained by. A record rules its own VM alone."""
+    """Return the rule that a drain began under, else the policy's. Policy decides before draining only, and a record rules its own VM alone."""
     rule = participant.record.rule if participant.record and participant.record.needs_undo and not participant.over else {}
     if not isinstance(rule.get("drain"), bool) or rule.get("approve") not in ("never", "after_drain", "now"):
         return decision
@@ -405,6 +418,6 @@ def _fixed(decision: Decision, participant: Participant) -> Decision:
 
 
 def clock_offset(host: Host, now: float) -> float:
-    """What to add to the controller's time to get this VM's; small differences are the observation's own duration."""
+    """Return what to add to the controller's time to get this VM's; small differences are the observation's own duration."""
     difference = host.look.now - now if host.look else 0.0
     return difference if abs(difference) > CLOCK_TOLERANCE else 0.0

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 
 @dataclass(slots=True)
 class ObservedEvent:
-    """One event: who lists it now and in which words, and whose record remembers it."""
+    """One event: the VMs that list it now, their versions of it, and the VMs that have a record of it."""
 
     key: str
     listed_by: list[Host] = field(default_factory=list)
@@ -29,25 +29,25 @@ class ObservedEvent:
 
     @property
     def listed(self) -> bool:
-        """Whether any VM's present document has it."""
+        """Tell whether any VM's present document has it."""
         return bool(self.listed_by)
 
     @property
     def versions(self) -> list[Event]:
-        """The different versions in present documents, in the order of the hosts."""
+        """Return the different versions in present documents, in the order of the hosts."""
         return list({id(version): version for version in self.documents.values()}.values())
 
     @property
-    def only_spoken_of(self) -> bool:
-        """Whether nobody lists it, nothing was done for it, and all that remains is what people said about it."""
+    def only_has_overrides(self) -> bool:
+        """Tell whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
         looks = [(host.look or host.last_look) for host in self.remembered_by]
-        return all(look is not None and look.records[self.key].only_carries for look in looks)
+        return all(look is not None and look.records[self.key].only_has_overrides for look in looks)
 
 
 def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
-    """All events, those that are listed and those that are only remembered, in the order in which they turn up."""
+    """Return all events, those that are listed and those that are only remembered, in the order in which they turn up."""
     events: dict[str, ObservedEvent] = {}
     for host in hosts:
         # What a VM said before it went silent shows that the event exists, and never that it is listed now.
@@ -85,7 +85,7 @@ def _version(seen: ObservedEvent, its_form: Form, given: Mapping[str, Any]) -> E
 
 
 def merge(versions: Sequence[Event]) -> Event:
-    """One event to speak of: the first version, Started before Scheduled, with every VM that any version names."""
+    """Return one event from all versions: the first one, Started before Scheduled, with every VM that any version names."""
     first = next((version for version in versions if version.started), versions[0])
     resources = tuple(dict.fromkeys(name for version in versions for name in version.resources))
     if resources == first.resources:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people said about events (playbook decide.yml), and what that means for the plan.
+"""The overrides that operators made for events (playbook decide.yml), and what they mean for the plan.
 
 An override stands in the records of the event's VMs, and a VM may write there what it likes. So what only keeps things from
 happening (hold, let_it_come) counts from any VM of the event, and what makes them happen (approve, and a release, which ends
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 HOLDING = ("hold", "let_it_come")
 
 
-def about_event(words: Iterable[Override], now: float) -> Override | None:
-    """The one word about the event that counts, or counted until its time was over."""
+def newest_override(words: Iterable[Override], now: float) -> Override | None:
+    """Return the newest override of the event, whether or not its time is over; None where there is none."""
     found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
     return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
 
 
 def is_ahead(word: Override, now: float) -> bool:
-    """Whether it was said in the future, by a clock that is wrong or by somebody who wants to be right for ever."""
+    """Tell whether its time lies in the future: a clock is wrong, or the override was made to outlast all others."""
     return not word.unreadable and word.at > now + CLOCK_TOLERANCE
 
 
-def speaking(hosts: Iterable[Host], now: float) -> set[str]:
-    """The events (lower case) about which anything that holds stands in any record."""
+def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
+    """Return the events (lower case) with an override that holds now, in any record."""
     looks = [look for host in hosts if (look := host.look or host.last_look)]
     return {
         key
@@ -54,9 +54,9 @@ def speaking(hosts: Iterable[Host], now: float) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class EffectiveOverride:
-    """What counts for one event."""
+    """The overrides that count for one event."""
 
-    word: Override | None = None
+    override: Override | None = None
     """For the event as a whole."""
     own: Mapping[str, Override] = field(default_factory=dict)
     """By host: a hold or a let_it_come that stands on that VM itself."""
@@ -64,17 +64,17 @@ class EffectiveOverride:
     """What does not count, and why."""
 
     def of(self, participant: Participant) -> Override | None:
-        """What counts for one VM. That it may come undrained is for each VM to carry itself: for the others it is a hold."""
-        if self.word is not None and self.word.action not in HOLDING:
-            return self.word
+        """Return the override that counts for one VM. A let_it_come counts on the VMs that carry it; for the others it is a hold."""
+        if self.override is not None and self.override.action not in HOLDING:
+            return self.override
         own = self.own.get(participant.host.name)
-        return own or (replace(self.word, action="hold") if self.word else None)
+        return own or (replace(self.override, action="hold") if self.override else None)
 
 
 def override(participants: Sequence[Participant], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> EffectiveOverride:
-    """Find what counts for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
+    """Find the overrides that count for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
 
-    Where its VMs contradict each other (C(divided)) nobody knows which they are, and it is not approved in any case: then each
+    Where its VMs contradict each other (C(divided)) its VMs are not known, and it is not approved in any case: then each
     VM has its own override only.
     """
     said: dict[str, Override] = {}
@@ -83,7 +83,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     for participant in participants:
         words = participant.record.said if participant.record else ()
         remarks += [f"{participant.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
-        newest = about_event(words, now)
+        newest = newest_override(words, now)
         if participant.named and newest is not None and newest.action == "release":
             released.append(f"{participant.host.name}: {newest.words}")
         if participant.named and newest is not None and newest.action != "release" and newest.holds(now):
@@ -108,7 +108,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
 
 
 def _is_over(participants: Iterable[Participant]) -> bool:
-    """Whether the event is over for all of its VMs that can be read, and any can."""
+    """Tell whether the event is over for all of its VMs that can be read, and any can."""
     readable = [participant for participant in participants if participant.named and participant.ok]
     return bool(readable) and all(participant.over for participant in readable)
 
@@ -149,40 +149,40 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
 
 
 def unknown_retired(added: Iterable[Host], event_states: Iterable[EventState], members: Container[str]) -> tuple[str, ...]:
-    """Names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
+    """Return the names of retired VMs that are no hosts (C(added)), and that no event and no capacity group (C(members), in lower case) knows either."""
     named = {name for event_state in event_states for name in event_state.event.names}
     return tuple(host.name for host in added if host.identity.name not in named and host.identity.name not in members)
 
 
-def worth_a_case(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
+def without_ended(events: Iterable[ObservedEvent], about: set[str]) -> list[ObservedEvent]:
     """Skip ended events of which nothing remains but overrides that have ended, too."""
-    return [seen for seen in events if not seen.only_spoken_of or seen.key in about]
+    return [seen for seen in events if not seen.only_has_overrides or seen.key in about]
 
 
 def effective(decision: Decision, word: Override | None) -> Decision:
-    """What the policy said, or what a person said instead. Records keep what the policy said."""
+    """Return the decision of the policy, or of the override that replaces it. Records keep the policy's."""
     if word is None or word.action != "approve":
         return decision
     return replace(decision, name=word.words, drain=False, approve="now", drain_at=None, window=(), problem=None)
 
 
-def says_approve(word: Override | None) -> bool:
-    """Whether nothing but a failed observation may hold the approval."""
+def is_approval(word: Override | None) -> bool:
+    """Tell whether the override approves: then only a failed observation may hold the approval."""
     return word is not None and word.action == "approve"
 
 
 def blocker(word: Override | None) -> str | None:
-    """Why nothing is approved, for those words that say so."""
+    """Return why nothing is approved, for an override that holds the approval; else None."""
     return word.words if word is not None and word.action in ("hold", "let_it_come") else None
 
 
-def keeps_from_draining(word: Override | None, *, must_drain: bool) -> bool:
-    """Whether no drain begins: held until its deadline, or let come as it is."""
+def blocks_drain(word: Override | None, *, must_drain: bool) -> bool:
+    """Tell whether the override keeps a drain from beginning: held until its deadline, or let come undrained."""
     return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
 
 
 def shown(word: Override | None) -> dict[str, Any] | None:
-    """As the plan returns it."""
+    """Return the override as the plan shows it."""
     if word is None:
         return None
     found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "words": word.words}

@@ -19,17 +19,17 @@ class Presence:
 
     listed: bool = False
     first: bool = False
-    """Missed now for the first time: to be noted, and nothing more."""
+    """Whether this is the first document without the event: that is recorded, and concludes nothing."""
     gone: bool = False
     enabling: bool = False
     """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
     wait: float | None = None
-    """Seconds until a second look can say more."""
+    """Seconds until a second observation can say more."""
     words: str | None = None
 
 
-def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
-    """Two good documents without the event, over gone_seconds apart. Anything less concludes nothing."""
+def conclude(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
+    """Conclude whether an event is gone for a VM: only from two good documents without it, over gone_seconds apart."""
     look = host.look
     if look is None:
         return Presence(words="it did not answer")
@@ -38,22 +38,31 @@ def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Se
     upgrade = _upgrade_under_way(look, seen.key)
     if upgrade is not None:
         return Presence(words=upgrade)
-    blind_for = enabling_left(look, settings)
+    unproven_for = enabling_left(look, settings)
     if record is None:
-        # It has nothing to put back; whether the event goes on is for those who list it.
-        return Presence(enabling=blind_for > 0)
+        # The VM has nothing to put back; whether the event goes on is concluded from the VMs that list it.
+        return Presence(enabling=unproven_for > 0)
     if record.outcome is not None:
         return Presence(gone=True)
     knows = _listed_since(record, look.enabled_at)
-    if blind_for > 0 and not knows:
-        return Presence(enabling=True, wait=blind_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    if unproven_for > 0 and not knows:
+        return Presence(enabling=True, wait=unproven_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
+    since = _missing_since(record, look, settings, knows=knows)
+    return Presence(first=True, wait=settings.gone_seconds) if since is None else _missing(seen, look.now - since, settings)
+
+
+def _missing_since(record: Record, look: Observation, settings: Settings, *, knows: bool) -> float | None:
+    """Return the time of the first document without the event; None where this one is the first that counts."""
     since = record.missing_since
-    # What was noted before the list could be trusted again is no first document.
+    if since is None or since > look.now:
+        return None
+    # What was recorded before the list could be trusted again is no first document.
     enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
-    early = since is not None and enabled_at is not None and since < enabled_at + settings.enabling_seconds
-    if since is None or since > look.now or early:
-        return Presence(first=True, wait=settings.gone_seconds)
-    elapsed = look.now - since
+    return None if enabled_at is not None and since < enabled_at + settings.enabling_seconds else since
+
+
+def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presence:
+    """Conclude from an absence of some seconds, and from the other VMs that list the event still."""
     if elapsed <= settings.gone_seconds:
         return Presence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
     others = [witness.name for witness in seen.listed_by]
@@ -66,9 +75,9 @@ def absence(seen: ObservedEvent, host: Host, record: Record | None, settings: Se
 
 
 def _upgrade_under_way(look: Observation, key: str) -> str | None:
-    """No document ever lists what an upgrade has drained for itself. While its claim stands it goes on; after that it is gone.
+    """Return why an upgrade is not over, or None. No document lists an upgrade: it goes on while its lease stands, and is gone after that.
 
-    Where a person wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
+    Where an operator wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
     """
     if not key.startswith(UPGRADE):
         return None
@@ -80,12 +89,12 @@ def _upgrade_under_way(look: Observation, key: str) -> str | None:
 
 
 def enabling(look: Observation, settings: Settings) -> bool:
-    """Whether an empty list proves nothing yet."""
+    """Tell whether an empty list proves nothing yet."""
     return enabling_left(look, settings) > 0
 
 
 def enabling_left(look: Observation, settings: Settings) -> float:
-    """For how many seconds more an empty list proves nothing."""
+    """Return for how many seconds more an empty list proves nothing."""
     if look.enabled_at is None:
         return settings.enabling_seconds if look.enabled_recently else 0.0
     if look.now < look.enabled_at:
@@ -95,14 +104,14 @@ def enabling_left(look: Observation, settings: Settings) -> float:
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:
-    """The phase C(noticed) is entered only when the VM's own document lists the event (see record_writes.py)."""
+    """Tell whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
     if enabled_at is None:
         return False
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
 def outcome(record: Record, *, began: bool) -> str:
-    """How an event ended for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
+    """Return the outcome of an event for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
     if began:
         return "completed"
     missing, due = record.missing_since, record.event.not_before

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order an upgrade takes its VMs: so many at a time, or one fault domain, update domain or zone at a time."""
+"""The batches of an upgrade: a number of VMs at a time, or one fault domain, update domain or zone at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ KINDS = ("serial", "fault_domain", "update_domain", "zone")
 
 
 class BatchError(ValueError):
-    """What cannot be put into batches."""
+    """The batches cannot be built; the message says why."""
 
 
 def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None, first: Any = ()) -> list[list[str]]:
-    """All hosts, each once. No batch has VMs of two domains, and a domain is done before the next one begins.
+    """Return batches of all hosts, each host once. No batch has VMs of two domains, and a domain ends before the next one begins.
 
-    What was begun comes first, in batches of its own: it may be out of service, and then the others find no room beside it.
+    Hosts in ``first`` (already begun) come first, in batches of their own: they may be unavailable and use up the disruption budget.
     """
     names = plain_values.texts(hosts)
     if len(names) != len(plain_values.items(hosts)):
@@ -40,7 +40,7 @@ def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any
 
 
 def _domains(names: Sequence[str], kind: str, places: Mapping[str, Any]) -> list[list[str]]:
-    """The VMs of each domain, by its number. Where a VM is in none, as far as one knows, it goes alone: it may be in any."""
+    """Return the VMs of each domain, sorted by its number. A VM without a known domain is a batch of its own: it may be in any."""
     found: dict[str, list[str]] = {}
     alone = []
     for name in names:
@@ -55,12 +55,12 @@ def _domains(names: Sequence[str], kind: str, places: Mapping[str, Any]) -> list
 
 
 def _order(place: str) -> tuple[int, str]:
-    # Longer ones are no numbers of Azure, and Python refuses to read the longest.
+    # Azure has no longer numbers, and Python refuses to parse very long ones.
     return (int(place), place) if place.isdecimal() and len(place) < 10 else (2**31, place)
 
 
 def _cut(names: Sequence[str], sizes: Sequence[int]) -> list[list[str]]:
-    """The last size lasts, as with Ansible's own serial."""
+    """Repeat the last size, as Ansible's own serial does."""
     batches, at, place = [], 0, 0
     while at < len(names):
         size = sizes[min(place, len(sizes) - 1)]
@@ -70,7 +70,7 @@ def _cut(names: Sequence[str], sizes: Sequence[int]) -> list[list[str]]:
 
 
 def _sizes(given: Any, total: int) -> list[int]:
-    """As Ansible's serial: a number, a percentage, or a list of such. Never less than one VM."""
+    """Parse sizes as Ansible's serial does: a number, a percentage, or a list of them. At least one VM each."""
     items = list(plain_values.items(given)) or [given]
     return [_size(item, total) for item in items]
 

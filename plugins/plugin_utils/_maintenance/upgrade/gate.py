@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate's decision: whether the next batch of an upgrade may be taken out now. A pure function, over the plan's own parts.
+"""The gate: decide whether the next batch of an upgrade may be taken out of service now. A pure function over the planner's parts.
 
-An upgrade gives way to events: what any event needs is served first, and of two that saw each other's claims the upgrade
-comes back last. It goes only in a look at all VMs that was taken after every VM of the batch was claimed.
+An upgrade gives way to events: they are served first, and when both back off, the upgrade retries last. The batch may go only
+by an observation of all VMs that is newer than the lease on every VM of the batch.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, MarkProgress, RestoreRecord, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
@@ -25,30 +26,32 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Blocker
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
 
-# While something is in the way, it is looked at this often at least, and not more often than the least.
+# Bounds of the pause before the next observation while the batch is blocked.
 LONGEST_WAIT = 30.0
 LEAST_WAIT = 1.0
 BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
 
 
 def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
-    """The whole decision, in plain lists and dictionaries."""
+    """Return the whole decision, as plain lists and dictionaries."""
     asked = gate_request.load(ask)
     chosen = _of_upgrade(settings_module.load(settings))
-    observed_state = planning.look(observations, policy, chosen, now)
+    observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
-    budget = planning.serve(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
-    found = _obstacles(asked, observed_state, hosts, board, budget, seen or {}, chosen)
+    event_states, budget = planning.allocate(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
+    observed_state = replace(observed_state, event_states=event_states)
+    found = _blockers(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
     claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
     gave_way = bool(found) and any(claims for claims in board.own.values())
     leases.tidy(board, observed_state.hosts)
-    lost = [] if found or not chosen.run.id else _lost(asked, batch, board)
-    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [step["host"] for step in lost])
+    lost = [] if found or not chosen.run.id else _restorations(asked, batch, board)
+    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [action.host for action in lost])
     involved = allocation.involved(chosen, set(todo))
+    actions: list[Action] = [*board.actions, *lost, *(_marks(asked, hosts, board) if answer.go else [])]
     decided = {
         "go": answer.go,
         "nothing_to_do": not todo,
@@ -62,7 +65,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         },
         "obstacles": [one.shown() for one in found],
         "why": answer.why,
-        "steps": board.steps + lost + (_marks(asked, hosts, board) if answer.go else []),
+        "steps": [serialise(action) for action in actions],
         "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
         "capacity": allocation.shown(budget),
         "claims": leases.shown(observed_state.hosts, chosen),
@@ -74,40 +77,40 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
 
 @dataclass(frozen=True, slots=True)
 class GateAnswer:
-    """What came of it."""
+    """The result of the gate's checks."""
 
     ask: GateRequest
     todo: Sequence[str]
     done: Sequence[str]
-    obstacles: Sequence[Blocker]
+    blockers: Sequence[Blocker]
     claimed: bool
     gave_way: bool
     lost: Sequence[str]
 
     @property
     def go(self) -> bool:
-        """Whether the batch may be taken out now."""
-        return bool(self.todo) and not self.obstacles and self.claimed and not self.lost
+        """Return whether the batch may be taken out of service now."""
+        return bool(self.todo) and not self.blockers and self.claimed and not self.lost
 
     @property
     def why(self) -> list[str]:
-        """Why not, in words; nothing where it goes."""
+        """Return why not, as sentences; empty if it may go."""
         if not self.todo:
             return [f"upgrade {self.ask.upgrade!r} is done on {', '.join(self.done)}"]
-        if self.obstacles:
-            return [one.words for one in self.obstacles]
+        if self.blockers:
+            return [one.words for one in self.blockers]
         if not self.claimed:
             return [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
         return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
 
 
 def _of_upgrade(settings: Settings) -> Settings:
-    """Every event counts, whichever of them a run of respond would act on."""
+    """Return the settings for an upgrade: every event counts, whichever ones a run of respond would act on."""
     return replace(settings, only_events=(), run=replace(settings.run, kind="upgrade"))
 
 
 def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those of the batch that are still to be done, and those that the upgrade's marks say are done."""
+    """Split the batch into hosts still to be done, and hosts that the upgrade's progress marks report as done."""
     if not ask.marks:
         return ask.batch, ()
     done = tuple(name for name in ask.batch if _mark(ask, hosts.get(name)) == DONE)
@@ -119,11 +122,11 @@ def _mark(ask: GateRequest, host: Host | None) -> str | None:
     if look is None:
         return None
     mark, record = look.marks.get(ask.upgrade), look.records.get(ask.claim_id.lower())
-    # Done, and still out: a run that had slept for too long wrote the one or the other. Its tasks are done, and it must come back.
+    # Done, and still out of service: an overdue run wrote one of the two. The tasks are done, and the VM must recover.
     return UPGRADED if mark == DONE and record is not None and allocation.is_out(record) else mark
 
 
-def _obstacles(
+def _blockers(
     ask: GateRequest,
     observed_state: planning.ObservedState,
     hosts: Mapping[str, Host],
@@ -135,42 +138,41 @@ def _obstacles(
     if not ask.batch:
         return []
     batch = {name: hosts[name] for name in ask.batch if name in hosts}
-    mates = allocation.involved(settings, set(ask.batch)) - set(ask.batch)
     return [
-        *gate_blockers.of_looks(ask, hosts, [host for host in observed_state.hosts if host.name in mates], settings),
+        *gate_blockers.of_observations(ask, hosts, settings),
         *gate_blockers.of_events(observed_state.event_states, batch, ask, settings),
         *gate_blockers.of_memory(seen, observed_state.event_states, ask, settings, observed_state.now),
-        *gate_blockers.of_claims(board, ask.batch, hosts),
+        *gate_blockers.of_leases(board, ask.batch, hosts),
         *gate_blockers.of_capacity(budget, observed_state.event_states, ask, board, hosts),
     ]
 
 
-def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) -> list[dict[str, Any]]:
-    """A VM whose upgrade begins says so before anything is done to it: a run that is killed then leaves it begun."""
+def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) -> list[MarkProgress]:
+    """Return the progress marks to write before anything is done to a VM, so that a killed run leaves it marked as begun."""
     if not ask.marks:
         return []
-    step = {"act": "mark", "upgrade": ask.upgrade, "state": BEGUN, "event_id": ask.claim_id, "claim": leases.token(board.settings)}
+    token = leases.token(board.settings)
     return [
-        {**step, "host": name, "reason": f"upgrade {ask.upgrade!r} begins", "continues": False}
+        MarkProgress(host=name, event_id=ask.claim_id, upgrade=ask.upgrade, state=BEGUN, lease=token, reason=f"upgrade {ask.upgrade!r} begins")
         for name in ask.batch
         if _mark(ask, hosts.get(name)) not in (BEGUN, UPGRADED)
     ]
 
 
-def _lost(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[dict[str, Any]]:
-    """Without its record a VM that is out would be taken for one that was found so, and stay out. Written back under the claim."""
-    steps = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
-    return [{**step, "claim": leases.token(board.settings)} for step in steps if step]
+def _restorations(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[RestoreRecord]:
+    """Return the restorations of lost records, under the lease. Without its record a drained VM would be left out of service for ever."""
+    actions = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
+    return [replace(action, lease=leases.token(board.settings)) for action in actions if action]
 
 
 def _wait(answer: GateAnswer, board: leases.Leases) -> float:
-    """When another look is useful."""
-    if answer.go or not answer.todo or not answer.obstacles:
-        # What is claimed and still lost could not be written, on a full disk perhaps.
+    """Return the seconds until the next observation is useful."""
+    if answer.go or not answer.todo or not answer.blockers:
+        # The lease is held and the record is still lost: it could not be written, for example on a full disk.
         return LEAST_WAIT if answer.claimed and answer.lost else 0.0
-    if answer.gave_way or any(one.kind == "claim" for one in answer.obstacles):
-        # Events first: their runs come back within the pause, an upgrade after it.
+    if answer.gave_way or any(one.kind == "claim" for one in answer.blockers):
+        # Events first: their runs return within the pause, an upgrade after it.
         return round(leases.PAUSE + leases.pause(board.settings, board.now), 3)
-    # Everything that is in the way must go; what is there longest says when. Of the others nobody knows, so they are looked at now and then.
-    longest = max((one.wait for one in answer.obstacles if one.wait is not None), default=allocation.ROOM_CHECK)
+    # Requeue after the longest blocker, since all must end. Blockers of unknown duration are checked at an interval.
+    longest = max((one.wait for one in answer.blockers if one.wait is not None), default=allocation.ROOM_CHECK)
     return round(min(max(longest, LEAST_WAIT), LONGEST_WAIT), 3)

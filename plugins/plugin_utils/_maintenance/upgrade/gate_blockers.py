@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in the way of a batch: each reason by itself, with the words for people and who or what it is."""
+"""Blockers of a batch: each reason with its message, its kind and its subject."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """One thing in the way."""
+    """One reason why the batch may not go."""
 
     kind: str
     """C(unread), C(enabling), C(event), C(record), C(recent), C(claim) or C(capacity)."""
@@ -35,15 +35,15 @@ class Blocker:
     host: str | None = None
     event_id: str | None = None
     wait: float | None = None
-    """Seconds until it may be over; nothing where nobody knows."""
+    """Seconds until it may be over; None if unknown."""
 
     def shown(self) -> dict[str, Any]:
-        """As the gate returns it."""
+        """Return the blocker as the gate does."""
         return asdict(self)
 
 
 def counts(event_state: EventState, ask: GateRequest) -> bool:
-    """Whether a listed event is one to be afraid of. What may begin any moment always is, however far away its time."""
+    """Return whether a listed event blocks. An event that may start at any moment always does, however far its NotBefore."""
     kind = event_state.event.event_type.lower()
     if ask.types and kind in KNOWN and kind not in ask.types:
         return False
@@ -51,9 +51,9 @@ def counts(event_state: EventState, ask: GateRequest) -> bool:
 
 
 def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
-    """The VMs of the batch that the event names. Who finds its own name in its own document is named, whoever has that name as well.
+    """Return the VMs of the batch that the event names. A VM that finds its own name in its own document is named, even if another VM has that name.
 
-    A VM whose own name nobody knows may be any that nobody else is.
+    A VM of unknown name may be any name that no other VM has.
     """
     hit = {participant.host.name for participant in event_state.hit}
     open_names = bool(event_state.named.unmanaged or event_state.named.unsure)
@@ -70,19 +70,19 @@ def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------
 
 
-def of_looks(ask: GateRequest, hosts: Mapping[str, Host], others: Iterable[Host], settings: Settings) -> list[Blocker]:
-    """Who was not seen, and whose empty list proves nothing: of the batch, and of those who share its groups."""
+def of_observations(ask: GateRequest, hosts: Mapping[str, Host], settings: Settings) -> list[Blocker]:
+    """Return the VMs of the batch that were not observed or whose empty list proves nothing."""
     found = []
     for name in ask.batch:
         host = hosts.get(name)
         if host is None or host.look is None:
             found.append(Blocker("unread", f"{name} {_unread(host)}", name))
-    # A mate that says so again and again must not do more than one that is silent: it counts as out (of_capacity).
+    # Only of the batch: another member of its groups could block for ever with its answers; it counts as unavailable (of_capacity).
     for host in [hosts[name] for name in ask.batch if name in hosts]:
         left = presence.enabling_left(host.look, settings) if host.look else 0.0
         if left > 0 and host.look and not host.look.listed:
-            said = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
-            found.append(Blocker("enabling", said, host.name, wait=left))
+            message = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
+            found.append(Blocker("enabling", message, host.name, wait=left))
     return found
 
 
@@ -102,11 +102,11 @@ def _unread(host: Host | None) -> str:
 
 
 def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask: GateRequest, settings: Settings) -> list[Blocker]:
-    """Events that touch the batch: listed, at work by a record, or over for too short a time."""
+    """Return the events that affect the batch: listed, in progress by a record, or over for too short a time."""
     found = []
     for event_state in event_states:
         if event_state.key == ask.claim_id.lower():
-            continue  # what an earlier run of this upgrade has drained is what this run goes on with
+            continue  # a drain by an earlier run of this upgrade, which this run continues
         names = touched(event_state, batch)
         found += [_differing(event_state, name) for name in event_state.contradicted if name in batch and not batch[name].is_settled(event_state.key)]
         listed = event_state.listed and bool(names) and counts(event_state, ask)
@@ -122,8 +122,8 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
 
 
 def _differing(event_state: EventState, name: str) -> Blocker:
-    said = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
-    return Blocker("event", said, name, event_state.event.event_id)
+    message = f"{_event(event_state)} may name {name}: another VM lists it so, and {name} itself does not; its document is read once more"
+    return Blocker("event", message, name, event_state.event.event_id)
 
 
 def _event(event_state: EventState) -> str:
@@ -147,37 +147,38 @@ def _until(event_state: EventState) -> float | None:
 
 
 def _of_record(event_state: EventState, name: str, look: Observation | None, ask: GateRequest, settings: Settings) -> Blocker | None:
+    """Return the blocker of an event in the VM's record, or None."""
     record = look.records.get(event_state.key) if look else None
-    if look is None or record is None or record.only_carries:
+    if look is None or record is None or record.only_has_overrides:
         return None
     event_id = record.event.event_id
-    # A restart that an earlier run of this upgrade has ordered and approved: what is over is gone on with.
+    # A restart that an earlier run of this upgrade ordered and approved: the upgrade's own finished restarts do not block it.
     own = event_state.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
     if allocation.is_out(record) and not own:
         return Blocker("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
     if event_state.key in look.listed or event_state.key.startswith(UPGRADE):
-        return None  # listed, and it does not count; or another upgrade's drain, which is over when it is over
+        return None  # listed, and it does not count; or the drain of another upgrade, which ends by itself
     since = _last(record, look.now)
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
     left = quiet - (look.now - since)
     if left <= 0:
         return None
     ago, wanted = timestamps.duration(look.now - since), timestamps.duration(quiet)
-    said = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
-    return Blocker("recent", said, name, event_id, left)
+    message = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
+    return Blocker("recent", message, name, event_id, left)
 
 
 def _last(record: Record, now: float) -> float:
-    """When anything was last known of the event. What lies in the future is now: a clock was put back."""
+    """Return when the event was last known of. A time in the future counts as now: the clock was set back."""
     times = [at for _phase, at in record.history] + [record.missing_since or 0.0]
     return min(max(times), now)
 
 
-# --- What this run has seen itself ---------------------------------------------------------------------------------------
+# --- Events of earlier observations --------------------------------------------------------------------------------------
 
 
 def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, settings: Settings, now: float) -> list[Blocker]:
-    """Events of the batch that an earlier look found and that nobody lists any more. Where nobody responds there are no records."""
+    """Return events of the batch that an earlier observation listed and no VM lists any more. Without respond there are no records of them."""
     listed = {event_state.key for event_state in event_states if event_state.listed}
     found = []
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
@@ -188,13 +189,13 @@ def of_memory(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: 
         if at is None or not hosts or str(key) in listed or now - at >= quiet:
             continue
         event_id = plain_values.text(one.get("event_id")) or str(key)
-        said = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
-        found.append(Blocker("recent", said, hosts[0], event_id, quiet - max(now - at, 0.0)))
+        message = f"event {event_id} of {', '.join(hosts)} was listed {timestamps.duration(now - at)} ago; it must be quiet for {timestamps.duration(quiet)}"
+        found.append(Blocker("recent", message, hosts[0], event_id, quiet - max(now - at, 0.0)))
     return found
 
 
 def remember(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: GateRequest, now: float) -> dict[str, dict[str, Any]]:
-    """The same with what is listed now, for the next look of this run."""
+    """Return the memory with the events listed now, for the next observation of this run."""
     found = {str(key): dict(plain_values.mapping(plain_values.plain(one))) for key, one in plain_values.mapping(seen).items()}
     for event_state in event_states:
         if event_state.listed and counts(event_state, ask):
@@ -206,31 +207,31 @@ def remember(seen: Mapping[str, Any], event_states: Iterable[EventState], ask: G
     return found
 
 
-# --- Others --------------------------------------------------------------------------------------------------------------
+# --- Other runs and the disruption budget --------------------------------------------------------------------------------
 
 
-def of_claims(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Blocker]:
-    """Other runs at work on the batch. Nobody passes another's claim, whatever came first."""
+def of_leases(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) -> list[Blocker]:
+    """Return other runs with leases on the batch. Their leases block whatever the order."""
     found = []
     for name in batch:
-        said = leases.at_work(board, [name])
-        if said:
+        message = leases.at_work(board, [name])
+        if message:
             live = next(claim for claim in board.others[name] if not claim.expired)
-            found.append(Blocker("claim", said + _until_when(live, hosts[name]), name, live.event_id))
+            found.append(Blocker("claim", message + _until_when(live, hosts[name]), name, live.event_id))
     return found
 
 
 def _until_when(claim: Lease, host: Host) -> str:
-    """For how long at most, if it makes no sign of life; and what to say where somebody knows that it will make none."""
+    """Return when the lease expires unless renewed, and how to remove it if its run has ended."""
     if claim.limit is None or host.look is None:
         return ""
     left = timestamps.duration(max(claim.limit - host.look.now, 0.0))
-    said = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
-    return said + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
+    message = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
+    return message + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
 
 
 def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
-    """Whether the batch fits beside what is out, what others have claimed, what events need now, and what is coming."""
+    """Return whether the batch fits beside the unavailable VMs, other runs' leases, and what events need now or soon."""
     coming = {
         participant.host.name: f"{_event(event_state)} is coming"
         for event_state in event_states
@@ -238,10 +239,10 @@ def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], a
         for participant in event_state.hit
     }
     coming.update({name: "its empty list proves nothing yet" for name, host in hosts.items() if _is_new(host, board.settings) and name not in ask.batch})
-    said = allocation.no_room(budget, ask.batch, coming)
-    if not said:
+    message = allocation.no_room(budget, ask.batch, coming)
+    if not message:
         return []
-    # A run that was killed after its last step leaves a VM that is done, and claimed.
+    # A run that was killed after its last action leaves a VM that is done, with a lease.
     held = [
         f"{claim.words} holds {name}{_until_when(claim, hosts[name])}"
         for name, claims in board.others.items()
@@ -249,4 +250,4 @@ def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], a
         for claim in claims
         if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
     ]
-    return [Blocker("capacity", "; ".join([said, *held]))]
+    return [Blocker("capacity", "; ".join([message, *held]))]

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Restarts that the upgrade itself has ordered through Azure: they come back as events with source User, and need not wait 15 minutes.
+"""Restarts that the upgrade itself ordered through Azure: they return as events with source User, and need not wait 15 minutes.
 
-Such an event is the upgrade's own when everything it hits is drained under the upgrade's claim. Whoever ordered it then: what it
-does to these VMs hurts nobody.
+Such an event is the upgrade's own if all VMs that it affects are drained under the upgrade's lease. Then it interrupts no user, whatever
+its origin.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 
 def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
-    """Every event with source User that is still to begin: who approves it for whom, or why nobody does."""
+    """Return every scheduled event with source User, with the VMs to approve it for or the reason not to."""
     asked = gate_request.load(ask)
     chosen = settings_module.load(settings)
-    observed_state = planning.look(observations, "default", chosen, now)
+    observed_state = planning.observe(observations, "default", chosen, now)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
     drained = _drained(observed_state.event_states, board, asked)
     found = []
@@ -52,7 +52,7 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
 
 
 def _drained(event_states: list[EventState], board: Leases, ask: GateRequest) -> set[str]:
-    """VMs that this upgrade has drained in their present boot, and that this run holds."""
+    """Return the VMs that this upgrade has drained in their present boot, and that this run holds a lease on."""
     digest = event_digest(ask.claim_id)
     return {
         participant.host.name
@@ -64,7 +64,7 @@ def _drained(event_states: list[EventState], board: Leases, ask: GateRequest) ->
 
 
 def _is_users(event: Event) -> bool:
-    """Whether a VM's own document says that a person has ordered it."""
+    """Return whether a VM's own document reports the event as user-initiated."""
     return str(event.values.get("event_source") or "").lower() == "user"
 
 

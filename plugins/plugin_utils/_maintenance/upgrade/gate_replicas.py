@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who keeps a copy of what an upgrade changes outside a VM, as replicas.py decides it for events."""
+"""Choose the keeper of an upgrade's replica for changes outside a VM, as act/replicas.py does for events."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 
 def keeper(ask: GateRequest, host: Host, hosts: Sequence[Host], event_states: Iterable[EventState], settings: Settings) -> str | None:
-    """A VM that stays in service, if possible; the one that has a copy already goes first. Nobody where only this one was looked at."""
+    """Return the keeper: a present one first, then a VM that stays in service. Return None if only this VM was observed."""
     readable = {other.name: other for other in hosts if other.look is not None and other.name != host.name}
     hit = {participant.host.name for event_state in event_states for participant in event_state.participants if participant.named}
-    # Who is in the batch may lose its disk in the same upgrade.
+    # VMs of the batch may lose their disks in the same upgrade.
     for avoided in (hit | set(ask.batch), set(ask.batch), set()):
         for name in _candidates(ask, host, readable, settings):
             if name in readable and name not in avoided:
@@ -31,7 +31,7 @@ def _candidates(ask: GateRequest, host: Host, readable: dict[str, Host], setting
             yield name
     for group in settings.capacity:
         if host.name in group.members:
-            # Not the first one for all: copies of many VMs lie on many.
+            # Start at a different VM for each host, so that replicas spread over many.
             place = group.members.index(host.name) + 1
             yield from (*group.members[place:], *group.members[:place])
     yield from readable

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the gate is asked: for which VMs of which upgrade, and what counts as in the way. Checked when loaded."""
+"""The request to the gate: which VMs of which upgrade, and which events block it. Checked when loaded."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 
-# Types that are known not to be what somebody left out. An unknown one counts always: it may be anything.
+# Known types, which C(types) may exclude. An unknown type always blocks.
 KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
 LONGEST_NAME = 100
 
 
 class GateError(ValueError):
-    """What the gate was asked cannot be used."""
+    """A request that cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class GateRequest:
-    """One question to the gate. Times are in seconds."""
+    """One request to the gate. Times are in seconds."""
 
     upgrade: str
-    """The upgrade's name: its claims and marks carry it."""
+    """The upgrade's name, which its leases and progress marks carry."""
     batch: tuple[str, ...]
-    """The inventory hosts that would be taken out together."""
+    """The inventory hosts that would be taken out of service together."""
     quiet_seconds: float = 60.0
     """How long an event of the batch must be over."""
     look_ahead: float | None = None
-    """Events that are further away than this, and the batch's time, do not count. Without it every listed event counts."""
+    """Events that start later than this plus the batch's time do not block. Without it every listed event blocks."""
     batch_seconds: float = 0.0
-    """How long the batch takes, about."""
+    """The approximate duration of the batch."""
     types: tuple[str, ...] = ()
-    """Types that count (lower case). All when empty."""
+    """Event types that block (lower case). All if empty."""
     marks: bool = False
-    """Whether VMs that have a mark of this upgrade are left out, and those that go get one."""
+    """Whether to skip VMs that a mark of this upgrade reports as done, and to mark those that begin."""
 
     @property
     def claim_id(self) -> str:
-        """What is claimed for, in place of an event's id."""
+        """Return the lease's subject, instead of an event's id."""
         return UPGRADE + self.upgrade
 
     @property
     def horizon(self) -> float | None:
-        """Events that leave more seconds than this do not count."""
+        """Return the seconds after which events do not block, or None for no limit."""
         return None if self.look_ahead is None else self.look_ahead + self.batch_seconds
 
 
 def load(value: Any) -> GateRequest:
-    """Check what was asked. Unknown names and values that do not fit are errors."""
+    """Check a request. Raise GateError for unknown names and unusable values."""
     if not isinstance(value, Mapping):
         raise GateError(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
     given = {plain_values.text(key) or "": item for key, item in value.items()}
@@ -64,7 +64,7 @@ def load(value: Any) -> GateRequest:
         upgrade=_name(given.get("upgrade")),
         batch=_hosts(given.get("batch")),
         quiet_seconds=_seconds("quiet_seconds", given.get("quiet_seconds"), GateRequest.quiet_seconds),
-        # From a template "no look-ahead" may come as the empty text.
+        # A template may turn null into the empty text.
         look_ahead=None if ahead is None or ahead == "" else _seconds("look_ahead", ahead, 0.0),
         batch_seconds=_seconds("batch_seconds", given.get("batch_seconds"), GateRequest.batch_seconds),
         types=_types(given.get("types")),
@@ -96,9 +96,9 @@ def _seconds(name: str, given: Any, default: float) -> float:
 
 
 def _types(given: Any) -> tuple[str, ...]:
-    words = [given] if isinstance(given, str) and given else given
-    found = tuple(one.strip().lower() for one in plain_values.texts(words))
-    if len(found) != len(plain_values.items(words)) or (words and not found):
+    types = [given] if isinstance(given, str) and given else given
+    found = tuple(one.strip().lower() for one in plain_values.texts(types))
+    if len(found) != len(plain_values.items(types)) or (types and not found):
         raise GateError(f"types must be a list of event types such as {', '.join(KNOWN_TYPES)}, not {given!r}")
     return found
 

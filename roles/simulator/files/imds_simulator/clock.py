@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time as the simulator sees it: seconds since its start, and timers that fire in order.
+"""Simulated time: seconds since the simulator's start, and timers that fire in order.
 
 Every duration of the simulation is counted on one of these clocks. The real one runs ``speed`` times faster than the wall
-clock, the virtual one moves only when it is told to. The dates in documents come from ``date_of``, so that with the real
+clock, the virtual one moves only on request. The dates in documents come from ``date_of``, so that with the real
 clock a client that compares NotBefore with its own clock is right at any speed.
 """
 
@@ -19,12 +19,12 @@ from typing import Any, Callable, List, Optional, Tuple
 
 
 def iso(unix: float) -> str:
-    """ISO 8601 in UTC with microseconds, as logs and recorder show times."""
+    """Format Unix time as ISO 8601 in UTC with microseconds, as in logs and recordings."""
     return datetime.fromtimestamp(unix, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def parse_iso(text: str) -> float:
-    """Unix time of an ISO 8601 date; one without a zone is UTC."""
+    """Return the Unix time of an ISO 8601 date; a date without a zone is UTC. Raise ValueError."""
     moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
@@ -32,7 +32,7 @@ def parse_iso(text: str) -> float:
 
 
 class Timer:
-    """One planned action; cancelling leaves it in the heap, where it does nothing."""
+    """One planned action; a cancelled timer stays in the heap and does nothing."""
 
     __slots__ = ("action", "moment")
 
@@ -41,11 +41,12 @@ class Timer:
         self.action: Optional[Callable[[], Any]] = action
 
     def cancel(self) -> None:
+        """Cancel the action."""
         self.action = None
 
 
 class Clock:
-    """What both clocks share: the heap of timers."""
+    """The base of both clocks: the heap of timers."""
 
     kind = ""
     speed = 1.0
@@ -55,26 +56,30 @@ class Clock:
         self._count = itertools.count()
 
     def now(self) -> float:
+        """Return the simulated seconds since the start."""
         raise NotImplementedError
 
     def date_of(self, moment: float) -> float:
-        """Unix time that a document states for a moment of the simulation."""
+        """Return the Unix time that a document states for a moment of the simulation."""
         raise NotImplementedError
 
     def moment_of(self, unix: float) -> float:
+        """Return the moment of the simulation for a Unix time."""
         raise NotImplementedError
 
     def call_at(self, moment: float, action: Callable[[], Any]) -> Timer:
+        """Plan an action for a moment of the simulation."""
         timer = Timer(moment, action)
         heapq.heappush(self._timers, (moment, next(self._count), timer))
         self._planned()
         return timer
 
     def call_later(self, seconds: float, action: Callable[[], Any]) -> Timer:
+        """Plan an action for so many simulated seconds from now."""
         return self.call_at(self.now() + seconds, action)
 
     def _planned(self) -> None:
-        """A timer was added."""
+        """React to a new timer."""
 
     def _next_moment(self) -> Optional[float]:
         while self._timers and self._timers[0][2].action is None:
@@ -88,13 +93,13 @@ class Clock:
 
 
 class VirtualClock(Clock):
-    """Stands still between two calls of ``advance``."""
+    """A clock that stands still between two calls of ``advance``."""
 
     kind = "virtual"
 
     def __init__(self, start: Optional[float] = None) -> None:
         super().__init__()
-        # Whole seconds, because NotBefore has no finer grain and must not lie before the true moment.
+        # Whole seconds, because NotBefore has no finer resolution and must not lie before the true moment.
         self._origin = float(int(time.time() if start is None else start))
         self._now = 0.0
 
@@ -108,7 +113,7 @@ class VirtualClock(Clock):
         return unix - self._origin
 
     def advance(self, seconds: float) -> None:
-        """Move on; timers on the way fire at their own moment, in order, also those that they add."""
+        """Advance the clock; timers fire at their own moments, in order, including those that they add."""
         target = self._now + max(0.0, seconds)
         while True:
             moment = self._next_moment()
@@ -120,7 +125,7 @@ class VirtualClock(Clock):
 
 
 class RealClock(Clock):
-    """Runs by itself, ``speed`` simulated seconds in each real one."""
+    """A clock that runs by itself, ``speed`` simulated seconds in each real one."""
 
     kind = "real"
 

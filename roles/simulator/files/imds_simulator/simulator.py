@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole simulator: one event store, many VMs, their servers, and everything that watches."""
+"""The simulator: one event store, many VMs, their servers, and the recorder and hooks."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import asyncio
 from typing import Any, Dict, List, Optional, Tuple
 
 from imds_simulator.clock import Clock, VirtualClock
-from imds_simulator.control import Control
-from imds_simulator.documents import document, etag
-from imds_simulator.endpoint import Endpoint
-from imds_simulator.event import Event
-from imds_simulator.faults import Faults
-from imds_simulator.groups import Groups
-from imds_simulator.guard import Guard, is_loopback
-from imds_simulator.hooks import Hooks
-from imds_simulator.machine import Machine
-from imds_simulator.recorder import Recorder
+from imds_simulator.control.api import Control
+from imds_simulator.control.guard import Guard, is_loopback
+from imds_simulator.endpoint.documents import document, etag
+from imds_simulator.endpoint.faults import Faults
+from imds_simulator.endpoint.handler import Endpoint
+from imds_simulator.events.event import Event
+from imds_simulator.events.groups import Groups
+from imds_simulator.events.machine import Machine
+from imds_simulator.recording.hooks import Hooks
+from imds_simulator.recording.recorder import Recorder
 from imds_simulator.switches import Switches
 from imds_simulator.vm import Vm
 from imds_simulator.wire import Connection, Handler
 
 
 class Simulator:
-    """Holds the parts together; decides nothing about events itself."""
+    """Connect the components. Decides nothing about events itself."""
 
     def __init__(
         self,
@@ -45,9 +45,9 @@ class Simulator:
         self.recorder = Recorder(clock, record)
         self.hooks = Hooks(hook)
         self.control_url: Optional[str] = None
-        # Requests that have come, also those whose answer is still held back.
+        # Requests received so far, including those whose answer is delayed.
         self.asked = 0
-        # The scenario played last, with the EventIds of its events by their ids in the scenario's file.
+        # The last scenario played, with the EventIds of its events by their ids in the scenario's file.
         self.played: Dict[str, Any] = {"name": None, "events": {}}
         self.stopped = asyncio.Event()
         self._servers: Dict[str, Any] = {}
@@ -57,6 +57,7 @@ class Simulator:
     # --- servers -------------------------------------------------------------------------------------------------------
 
     async def add_vm(self, vm: Vm) -> None:
+        """Add a VM and open its server. Raise ValueError."""
         self.groups.add(vm)
         try:
             vm.url = await self._listen(vm.name, vm.host, vm.port, Endpoint(self, vm).handle)
@@ -66,10 +67,11 @@ class Simulator:
         self._documents.clear()
 
     async def start_control(self, host: str, port: int, guard: Optional[Guard] = None) -> None:
+        """Open the server of the control API."""
         guard = guard or Guard()
         if not is_loopback(host) and not guard.wants_token:
             raise ValueError("the control API at %s may be reached from elsewhere: that needs --control-token-file" % host)
-        # The name cannot be a VM's: those are not empty.
+        # This name cannot be a VM's: those are not empty.
         self.control_url = await self._listen("", host, port, Control(self, guard).handle)
 
     async def _listen(self, name: str, host: str, port: int, handler: Handler) -> str:
@@ -80,7 +82,7 @@ class Simulator:
         return "http://%s:%d" % ("[%s]" % address[0] if ":" in address[0] else address[0], address[1])
 
     def _end_vm(self, vm: Vm) -> None:
-        """An evicted or deleted VM has no metadata service any more."""
+        """Close the server of an evicted or deleted VM."""
         server = self._servers.pop(vm.name, None)
         if server is not None:
             server.close()
@@ -88,6 +90,7 @@ class Simulator:
             connection.drop()
 
     async def close(self) -> None:
+        """Close all servers, after the hooks have run."""
         await self.hooks.finish()
         for server in self._servers.values():
             server.close()
@@ -96,13 +99,13 @@ class Simulator:
                 connection.drop()
         self.recorder.close()
 
-    # --- what endpoints ask --------------------------------------------------------------------------------------------
+    # --- calls from endpoints ------------------------------------------------------------------------------------------
 
-    def ask(self, vm: Vm) -> float:
-        """A GET of the document has come: keeps the feature enabled. Seconds until it may be answered."""
+    def count_get(self, vm: Vm) -> float:
+        """Count a GET of the document, which keeps the feature enabled. Return the seconds until it may be answered."""
         feature = self.groups.feature(vm)
         now = self.clock.now()
-        if feature.ask(now):
+        if feature.count_get(now):
             self.groups.restart_incarnation(vm)
             self._documents.clear()
             if feature.events_from > now:
@@ -115,10 +118,12 @@ class Simulator:
         self._documents.clear()
 
     def polled(self) -> None:
+        """Advance a virtual clock by seconds_per_poll after a GET."""
         if self.switches.seconds_per_poll and isinstance(self.clock, VirtualClock):
             self.clock.advance(self.switches.seconds_per_poll)
 
     def document(self, vm: Vm, version: str) -> Tuple[bytes, str]:
+        """Return the VM's document and its ETag."""
         key = (vm.name, version)
         if key not in self._documents:
             body = document(version, self.groups.incarnation(vm), self.visible(vm), self.switches)
@@ -126,15 +131,17 @@ class Simulator:
         return self._documents[key]
 
     def visible(self, vm: Vm) -> List[Event]:
+        """Return the events in the VM's documents."""
         if not self.groups.feature(vm).shows_events(self.clock.now()):
             return []
-        return [event for event in self.machine.events.values() if event.listed and self.groups.hears_of(vm, event)]
+        return [event for event in self.machine.events.values() if event.listed and self.groups.delivers(vm, event)]
 
     def find_event(self, vm: Vm, event_id: str) -> Optional[Event]:
+        """Return an event of the VM's documents, or None."""
         event = self.machine.get(event_id)
-        return event if event is not None and event.listed and self.groups.hears_of(vm, event) else None
+        return event if event is not None and event.listed and self.groups.delivers(vm, event) else None
 
-    # --- what the machine tells ----------------------------------------------------------------------------------------
+    # --- callbacks of the machine --------------------------------------------------------------------------------------
 
     def _report(self, transition: str, event: Event, **details: Any) -> None:
         entry = self.recorder.transition(transition, event, details)
@@ -145,8 +152,9 @@ class Simulator:
         self._documents.clear()
 
     def refresh(self) -> None:
-        """A switch or the list of VMs was changed: documents may look different."""
+        """Update the documents after a change of a switch or of the list of VMs."""
         self._documents.clear()
 
     def urls(self) -> Dict[str, Optional[str]]:
+        """Return the address of each VM's endpoint."""
         return {vm.name: vm.url for vm in self.groups.vms.values()}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What nobody outside Azure knows for sure, and what a rehearsal may want to change: switches with their defaults."""
+"""Switches for behaviour that is undocumented, or that a rehearsal may want to change, with their defaults."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SWITCHES: Dict[str, Tuple[Any, Any, str]] = {
 
 
 class SwitchError(ValueError):
-    """A switch that does not exist, or a value that it cannot take."""
+    """The switch does not exist, or does not take the value."""
 
 
 class Switches:
@@ -56,21 +56,23 @@ class Switches:
         self.change(changes)
 
     def __getattr__(self, name: str) -> Any:
-        # Only reached for names that do not exist; says so to type checkers too.
+        # Only called for missing attributes; it also tells type checkers that all others exist.
         raise AttributeError(name)
 
     def change(self, changes: Dict[str, Any]) -> None:
-        """Check all, then set all: a wrong one changes nothing."""
+        """Check all changes, then apply them: a wrong one changes nothing."""
         for name, value in changes.items():
             check(name, value)
         for name, value in changes.items():
             setattr(self, name, value)
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return all switches with their values."""
         return {name: getattr(self, name) for name in SWITCHES}
 
 
 def check(name: str, value: Any) -> None:
+    """Raise SwitchError if the switch does not exist or does not take the value."""
     if name not in SWITCHES:
         raise SwitchError("there is no switch '%s'; known are %s" % (name, ", ".join(sorted(SWITCHES))))
     allowed = SWITCHES[name][1]
@@ -88,7 +90,7 @@ def _words(allowed: Any) -> str:
 
 
 def parse_assignment(text: str) -> Tuple[str, Any]:
-    """``name=value`` of the command line, the value in JSON or plain text."""
+    """Parse ``name=value`` of the command line, the value in JSON or plain text. Raise SwitchError."""
     import json
 
     name, separator, value = text.partition("=")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The VMs that the simulator plays the metadata service for."""
+"""The VMs whose metadata service is simulated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMESPACE = uuid.UUID("8a9d4f3e-6f0e-4e55-9d0b-6d2f2c1b7a10")
 
 
 class Vm:
-    """One VM: its identity, the group whose events it hears of, and where its endpoint listens."""
+    """One VM: its identity, the group whose events it gets, and its endpoint's address."""
 
     def __init__(self, name: str, address: str = "127.0.0.1:0", alone: bool = False, **texts: Any) -> None:
         unknown = sorted(set(texts) - set(_TEXTS))
@@ -41,13 +41,13 @@ class Vm:
             raise ValueError("a VM needs a name, not %r" % (name,))
         self.name = name
         self.host, self.port = split_address(address)
-        # GPU VMs of a scale set with one fault domain hear only of events that name them.
+        # GPU VMs of a scale set with one fault domain get only events that name them.
         if not isinstance(alone, bool):
             raise ValueError("'alone' of VM %s is true or false, not %r" % (name, alone))
         self.alone = alone
         self.texts: Dict[str, str] = {key: str(texts.get(key, default)) for key, default in _TEXTS.items()}
         if not self.texts["vm_id"]:
-            # The same name gives the same id in every run, so that records survive a restart of the simulator.
+            # The same name gives the same id in every run, so that records stay valid after a restart of the simulator.
             self.texts["vm_id"] = str(uuid.uuid5(_NAMESPACE, name))
         if not self.texts["resource_id"]:
             self.texts["resource_id"] = self._resource_id()
@@ -67,18 +67,21 @@ class Vm:
 
     @property
     def group(self) -> str:
+        """Return the delivery group."""
         return self.texts["group"]
 
     @property
     def zone(self) -> str:
+        """Return the zone; empty without one."""
         return self.texts["zone"]
 
     def as_dict(self) -> Dict[str, Any]:
+        """Return the VM for the control API."""
         return dict(self.texts, name=self.name, url=self.url, alone=self.alone, gone=self.gone)
 
 
 def split_address(address: str) -> Tuple[str, int]:
-    """``host:port``, ``host`` or ``:port``; port 0 takes any free one."""
+    """Split ``host:port``, ``host`` or ``:port``; port 0 takes any free one."""
     host, separator, port = address.rpartition(":")
     if not separator:
         host, port = address, "0"
@@ -92,6 +95,6 @@ def split_address(address: str) -> Tuple[str, int]:
 
 
 def parse_vm(text: str) -> Vm:
-    """``name`` or ``name=host:port`` of the command line."""
+    """Parse ``name`` or ``name=host:port`` of the command line."""
     name, separator, address = text.partition("=")
     return Vm(name, address) if separator else Vm(name)

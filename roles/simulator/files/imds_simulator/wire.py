@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP/1.1 by hand over asyncio: a few hundred bytes for each connection, so that a thousand VMs fit on one core.
+"""A small HTTP/1.1 server over asyncio: a few hundred bytes for each connection, so that a thousand VMs fit on one core.
 
 Keep-alive, pipelining, ``Expect: 100-continue``, bodies by length or in chunks. A handler gets a request and a ``reply``
 that it may call at once or later; the next request of the connection waits for it.
@@ -22,7 +22,7 @@ MAXIMUM_BODY = 1024 * 1024
 
 
 class Request:
-    """One request as it came."""
+    """One request as received."""
 
     __slots__ = ("body", "headers", "keep_alive", "method", "path", "target", "query")
 
@@ -35,7 +35,7 @@ class Request:
         self.body = b""
 
     def header(self, name: str) -> Optional[str]:
-        """First header of that name; names are compared in lower case, as they are kept."""
+        """Return the first header of that name (lower case), or None."""
         for key, value in self.headers:
             if key == name:
                 return value
@@ -43,7 +43,7 @@ class Request:
 
 
 class Answer:
-    """One answer; the odd fields let faults do what a sound server never would."""
+    """One answer; some fields let faults do what a correct server never would."""
 
     __slots__ = ("body", "close", "headers", "raw", "reset", "status")
 
@@ -64,6 +64,7 @@ class Answer:
         self.reset = reset
 
     def as_bytes(self, keep_alive: bool) -> bytes:
+        """Format the answer as sent."""
         if self.raw is not None:
             return self.raw
         lines = ["HTTP/1.1 %d %s" % (self.status, _reason(self.status))]
@@ -80,6 +81,7 @@ Handler = Callable[[Request, Reply], None]
 
 
 def json_answer(status: int, value: Any, headers: Optional[Dict[str, str]] = None) -> Answer:
+    """Return an answer with compact JSON."""
     body = json.dumps(value, separators=(",", ":")).encode("utf-8")
     return Answer(status, body, dict(headers or {}, **{"Content-Type": "application/json; charset=utf-8"}))
 
@@ -92,19 +94,19 @@ def _reason(status: int) -> str:
 
 
 class BadRequest(Exception):
-    """Bytes that are no HTTP; the status to close the connection with."""
+    """The bytes are not HTTP; ``status`` is sent before the connection is closed."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
 class Connection(asyncio.Protocol):
-    """Server side of one connection."""
+    """The server side of one connection."""
 
     def __init__(self, handler: Handler, siblings: "List[Connection]") -> None:
         self._handler = handler
-        # Open connections of the same server, so that it can end them all.
+        # Open connections of the same server, so that it can close them all.
         self._siblings = siblings
         self._transport: Any = None
         self._buffer = b""
@@ -117,11 +119,12 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._siblings.append(self)
 
-    def connection_lost(self, exc: Optional[Exception]) -> None:
+    def connection_lost(self, _exception: Optional[Exception]) -> None:
         self._transport = None
         self._siblings.remove(self)
 
     def drop(self) -> None:
+        """Reset the connection."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -130,7 +133,7 @@ class Connection(asyncio.Protocol):
         self._work()
 
     def _work(self) -> None:
-        # A reply that comes at once returns here through _reply: the loop goes on, the stack does not grow.
+        # An immediate reply comes back here through _reply: the loop continues instead of recursing.
         if self._working:
             return
         self._working = True
@@ -156,7 +159,7 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         if answer.reset:
-            # Linger zero turns the close into a reset, as a crashed or restarted server gives.
+            # Linger zero turns the close into a reset, as a crashed or restarted server sends.
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             transport.abort()
             return
@@ -176,15 +179,15 @@ class Connection(asyncio.Protocol):
             self._continued = False
         body, used = take_body(self._pending, self._buffer)
         if body is None:
-            self._say_continue()
+            self._send_continue()
             return None
         request, self._pending = self._pending, None
         request.body = body
         self._buffer = self._buffer[used:]
         return request
 
-    def _say_continue(self) -> None:
-        """A client that asks whether it may send its body is told to go on, once."""
+    def _send_continue(self) -> None:
+        """Send 100 Continue once to a client that expects it before its body."""
         if not self._continued and self._pending is not None:
             self._continued = True
             if (self._pending.header("expect") or "").lower() == "100-continue":
@@ -192,12 +195,13 @@ class Connection(asyncio.Protocol):
 
 
 def parse_head(head: bytes) -> Request:
+    """Parse the request line and the headers. Raise BadRequest."""
     lines = head.decode("latin-1").split("\r\n")
     # Empty lines before a request are allowed, and some clients send one after a body.
     while lines and not lines[0]:
         lines.pop(0)
-    words = lines[0].split(" ") if lines else []
-    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+    parts = lines[0].split(" ") if lines else []
+    if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         raise BadRequest(400, "the request line is not HTTP/1.1")
     headers = []
     for line in lines[1:]:
@@ -205,14 +209,14 @@ def parse_head(head: bytes) -> Request:
         if not separator:
             raise BadRequest(400, "a header line has no colon")
         headers.append((name.strip().lower(), value.strip(" \t")))
-    request = Request(words[0], words[1], headers, True)
+    request = Request(parts[0], parts[1], headers, True)
     connection = (request.header("connection") or "").lower()
-    request.keep_alive = "close" not in connection and (words[2] != "HTTP/1.0" or "keep-alive" in connection)
+    request.keep_alive = "close" not in connection and (parts[2] != "HTTP/1.0" or "keep-alive" in connection)
     return request
 
 
 def take_body(request: Request, data: bytes) -> Tuple[Optional[bytes], int]:
-    """The body and how many bytes it took; None while it is not complete."""
+    """Return the body and the number of bytes it took; None while it is incomplete. Raise BadRequest."""
     if "chunked" in (request.header("transfer-encoding") or "").lower():
         return _take_chunks(data)
     text = request.header("content-length") or "0"

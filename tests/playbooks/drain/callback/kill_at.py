@@ -1,21 +1,20 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kill ansible-playbook, as a crash does, right before a task begins."""
+"""Write down the process of ansible-playbook, so that a module can end it (site/sitecustomize.py)."""
 
 from __future__ import annotations
 
 import os
-import signal
-from typing import Any
+from pathlib import Path
 
 from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = """
 name: kill_at
 type: aggregate
-short_description: Kill ansible-playbook before a task
-description: Kills this process before the task named in KILL_AT begins for the KILL_AT_COUNT-th time.
+short_description: Write down the process of ansible-playbook
+description: Writes its process id to the file named in KILL_FILE.
 """
 
 
@@ -25,10 +24,5 @@ class CallbackModule(CallbackBase):
     CALLBACK_NAME = "kill_at"
     CALLBACK_NEEDS_ENABLED = True
 
-    seen = 0
-
-    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        if task.name == os.environ["KILL_AT"]:
-            self.seen += 1
-            if self.seen == int(os.environ["KILL_AT_COUNT"]):
-                os.kill(os.getpid(), signal.SIGKILL)
+    def v2_playbook_on_start(self, playbook: object) -> None:
+        Path(os.environ["KILL_FILE"]).write_text(str(os.getpid()))

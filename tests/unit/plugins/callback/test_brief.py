@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever a result holds, the callback brief prints visible text, and no line that looks like one of its own."""
+"""For any text in results, the callback brief prints visible text, and no line that imitates one of its own."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def test_a_message_is_one_line(printed: Printed, text: str) -> None:
     callback = CallbackModule()
     for message in (text, [text, "next"]):
         printed.clear()
-        callback._say({"msg": message})
+        callback._print_debug({"msg": message})
         assert len(printed.lines()) == (1 if message is text else 2)
         assert_visible(printed.lines())
 
 
 def test_columns_of_our_own_lines_stay(printed: Printed) -> None:
     printed.clear()
-    CallbackModule()._say({"msg": ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]})
+    CallbackModule()._print_debug({"msg": ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]})
     assert list(printed) == ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]
 
 
 @LIMITS
 @given(ANY_TEXT)
-def test_whatever_core_prints_is_visible(printed: Printed, text: str) -> None:
+def test_all_output_of_core_is_visible(printed: Printed, text: str) -> None:
     screen = Screen(Display())
     for say in (screen.display, screen.banner, screen.warning, screen.v):
         printed.clear()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
 from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
 from ansible_collections.maintenance.azure.plugins.filter.observations import observations
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import configured
 
 FILTERS = FilterModule().filters()
+ROLE = pathlib.Path(__file__).resolve().parents[4] / "roles" / "drain"
+FOLDERS, PLACES = [str(ROLE / "tasks" / "methods")], [str(ROLE / "tasks")]
 METHODS = [
     {"method": "service", "names": ["a"]},
     {"method": "haproxy", "balancers": ["lb1"], "backends": ["app"], "name": "shop"},
-    {"method": "tasks", "undo": "u"},
+    {"method": "tasks", "begin": "main.yml", "check": "main.yml", "undo": "main.yml"},
 ]
 TARGETS = [
     {"name": "shop", "method": "haproxy", "server": "web1", "balancers": ["lb1"], "backends": ["app"]},
@@ -40,13 +44,14 @@ TARGETS = [
     ],
 )
 def test_settings_that_cannot_be_right_are_named(methods: Any, former: Any, words: str) -> None:
-    (said,) = FILTERS["drain_setting_problems"](methods, former)
+    assert any(words in said for said in FILTERS["drain_problems"](methods, former, "linux", FOLDERS, PLACES))
+    (said,) = configured.problems(methods, former)
     assert words in said
 
 
 @pytest.mark.parametrize("former", [[], (), None, "", [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "tasks", "name": "x", "by_hand": True}]])
 def test_settings_that_are_right_have_no_problems(former: Any) -> None:
-    assert FILTERS["drain_setting_problems"](METHODS, former) == []
+    assert FILTERS["drain_problems"](METHODS, former, "linux", FOLDERS, PLACES) == []
 
 
 def test_an_observation_carries_the_targets_of_the_variables() -> None:

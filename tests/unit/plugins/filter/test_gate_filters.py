@@ -87,17 +87,17 @@ def test_what_the_inventory_says_of_a_member_comes_along() -> None:
 
 
 def test_claims_are_acknowledged_by_the_batch() -> None:
-    claimed = {"__respond_each": {"act": "claim", "event_id": "upgrade:X"}, "claims": ["claim-a"], "changed": True}
-    hosts = {"a": {"observe_look": GOOD, "__respond_notes": {"results": [claimed]}}, "b": {"__respond_notes": {"results": [claimed]}}}
+    claimed = {"asked": [{"act": "claim", "event_id": "upgrade:X"}], "results": [{"act": "claim", "failed": False, "claims": ["claim-a"]}]}
+    hosts = {"a": {"observe_look": GOOD, "__respond_acted": claimed}, "b": {"__respond_acted": claimed}}
     assert [one["acknowledged"] for one in gate_observations(["a", "b"], hosts, ["a"], 1)] == [["upgrade:x"], []]
 
 
 def test_what_was_given_back_must_be_acknowledged_anew() -> None:
     before = [{"host": "a", "acknowledged": ["upgrade:x"], "state": "ok", "look": GOOD}]
-    kept = {"a": {"observe_look": GOOD, "__respond_notes": {"skipped": True}}}
+    kept = {"a": {"observe_look": GOOD, "__respond_acted": {"skipped": True}}}
     assert gate_observations(["a"], kept, ["a"], 2, before)[0]["acknowledged"] == ["upgrade:x"]
-    released = {"__respond_each": {"act": "release", "event_id": "upgrade:X"}, "claims": [], "changed": True}
-    gone = {"a": {"observe_look": GOOD, "__respond_notes": {"results": [released]}}}
+    released = {"asked": [{"act": "release", "event_id": "upgrade:X"}], "results": [{"act": "release", "failed": False, "claims": []}]}
+    gone = {"a": {"observe_look": GOOD, "__respond_acted": released}}
     assert gate_observations(["a"], gone, ["a"], 2, before)[0]["acknowledged"] == []
 
 

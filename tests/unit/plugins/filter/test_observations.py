@@ -57,24 +57,44 @@ def test_a_host_without_an_earlier_observation_is_read_whatever_was_looked_at() 
     assert (only["state"], only["error"]) == ("failed", module.NO_LOOK)
 
 
+def acted(*answers: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+    """What role respond registers: what was asked for by the controller, and what the VM answers."""
+    asked = [{"event_id": "E1", "event_ids": None, **asked} for asked, _answer in answers]
+    results = [{"act": asked["act"], "event_id": "E1", "failed": False, "changed": True, **answer} for asked, answer in answers]
+    return {"asked": asked, "results": results}
+
+
+def approve(*event_ids: str) -> dict[str, Any]:
+    return {"act": "approve", "event_ids": list(event_ids)}
+
+
 @pytest.mark.parametrize(
     ("result", "approved", "not_approved"),
     [
-        ({"state": "approved", "event_ids": ["E1", "E2"], "approved": ["E1"]}, ["E1"], []),
+        (acted((approve("E1", "E2"), {"approved": ["E1"]})), ["E1"], []),
         # What it was not asked for: an event of others would count as approved.
-        ({"state": "approved", "event_ids": ["E1"], "approved": ["e1 ", "E9"]}, ["E1"], []),
-        ({"state": "failed", "event_ids": ["E1"], "error": "x"}, [], ["E1"]),
+        (acted((approve("E1"), {"approved": ["e1 ", "E9"]})), ["E1"], []),
+        (acted((approve("E1"), {"failed": True, "msg": "x"})), [], ["E1"]),
+        # An answer to something else, one too many, and none.
+        ({**acted((approve("E1"), {"act": "note", "approved": ["E1"]}))}, [], []),
+        ({**acted((approve("E1"), {"approved": ["E1"]})), "asked": []}, [], []),
+        ({**acted((approve("E1"), {"approved": ["E1"]})), "results": []}, [], []),
         (None, [], []),
     ],
 )
 def test_who_has_approved_is_what_this_run_has_asked(result: Any, approved: list[str], not_approved: list[str]) -> None:
-    (only,) = find(["a"], {"a": {"approve_result": result, "observe_look": {"events": [], "approved": ["E9"]}}})
+    (only,) = find(["a"], {"a": {"__respond_acted": result, "observe_look": {"events": [], "approved": ["E9"]}}})
     assert (only["approved"], only["could_not_approve"]) == (approved, not_approved)
 
 
-def notes(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
-    """What role respond registers: one result for each claim that was made or given back."""
-    return {"results": [{"__respond_each": {"act": act, "event_id": "E1"}, "changed": True, **result} for act, result in steps]}
+def test_what_a_run_has_approved_lasts_until_it_asks_again() -> None:
+    first = find(["a"], {"a": {"__respond_acted": acted((approve("E1"), {"approved": ["E1"]})), "observe_look": {"events": []}}})
+    (second,) = find(["a"], {"a": {"__respond_acted": acted(({"act": "note"}, {})), "observe_look": {"events": []}}}, first)
+    assert second["approved"] == ["E1"]
+
+
+def leases(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    return acted(*[({"act": act}, answer) for act, answer in steps])
 
 
 OK: dict[str, Any] = {"claims": ["claim-a"]}
@@ -86,17 +106,19 @@ LATE: dict[str, Any] = {"unreachable": True, "msg": "Timeout"}
     ("written", "acknowledged"),
     [
         (None, ["e1", "e2"]),
-        (notes(("claim", OK)), ["e1", "e2"]),
-        (notes(("release", OK)), ["e2"]),
-        (notes(("release", LATE)), ["e2"]),
-        (notes(("claim", LATE)), ["e2"]),
-        (notes(("claim", {"failed": True})), ["e2"]),
-        (notes(("release", OK), ("claim", OK)), ["e1", "e2"]),
+        (leases(("claim", OK)), ["e1", "e2"]),
+        (leases(("release", OK)), ["e2"]),
+        # Without an answer nobody knows what was done, so nothing counts.
+        (LATE, []),
+        ({"failed": True, "msg": "Timeout", "asked": [{"act": "claim", "event_id": "E1"}]}, []),
+        ({**leases(("claim", OK)), "asked": []}, []),
+        (leases(("claim", {"failed": True})), ["e2"]),
+        (leases(("release", OK), ("claim", OK)), ["e1", "e2"]),
     ],
 )
 def test_what_was_given_back_or_asked_for_in_vain_is_acknowledged_no_more(written: Any, acknowledged: list[str]) -> None:
     before = [{"host": "a", "state": "ok", "look": {"events": []}, "acknowledged": ["e1", "e2"]}]
-    (found,) = find(["a"], {"a": {"observe_look": {"events": []}, "__respond_notes": written}}, before, ["a"])
+    (found,) = find(["a"], {"a": {"observe_look": {"events": []}, "__respond_acted": written}}, before, ["a"])
     assert found["acknowledged"] == acknowledged
 
 
@@ -109,10 +131,10 @@ def test_a_claim_that_is_made_after_its_answer_was_given_up_begins_no_drain() ->
 
     def acts(written: Any) -> set[str]:
         hosts = {name: {"observe_look": look, "__respond_host": {"methods": ["service"]}} for name, look in seen.items()}
-        hosts["vm1"]["__respond_notes"] = written
+        hosts["vm1"]["__respond_acted"] = written
         plan = make_plan(find(["vm1", "vm2"], hosts, before), settings=chosen, now=at(0))
         return {step["act"] for step in plan["steps"]} & {"claim", "drain"}
 
-    assert acts(notes(("claim", OK))) == {"drain"}
-    assert acts(notes(("claim", LATE))) == {"claim"}
-    assert acts(notes(("release", OK))) == {"claim"}
+    assert acts(leases(("claim", OK))) == {"drain"}
+    assert acts(LATE) == {"claim"}
+    assert acts(leases(("release", OK))) == {"claim"}

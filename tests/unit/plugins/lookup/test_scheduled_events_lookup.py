@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lookup and its transport, with real sockets on loopback: what comes back, what is refused, no proxy, no redirect."""
+"""The lookup and its transport, with real sockets on loopback: results, refusals, no proxy, no redirect."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ PATH = "/metadata/scheduledevents?api-version=2020-07-01"
 QUICK = {"retries": 0, "connect_timeout": 2, "request_timeout": 5}
 
 
-def ask(server: Server, method: str = "GET", body: str | None = None, **timeouts: float) -> Answer:
+def send(server: Server, method: str = "GET", body: str | None = None, **timeouts: float) -> Answer:
     return RequestsTransport(server.url).request(method, PATH, body, **timeouts)
 
 
 def fault(server: Server, **options: t.Any) -> ScheduledEventsError:
     with pytest.raises(ScheduledEventsError) as caught:
-        ask(server, **options)
+        send(server, **options)
     assert server.url + PATH in str(caught.value)
     return caught.value
 
 
 def plugin() -> scheduled_events.LookupModule:
-    """As Ansible loads it, without its loader of collections: the options come from the documentation."""
+    """Return the lookup without Ansible's collection loader: the options come from the documentation."""
     options: dict[str, t.Any] = {}
     for text in (endpoint.ModuleDocFragment.DOCUMENTATION, selection.ModuleDocFragment.DOCUMENTATION, scheduled_events.DOCUMENTATION):
         options.update(yaml.safe_load(text)["options"])
@@ -70,14 +70,14 @@ def look_up(server: Server, *terms: str, **options: t.Any) -> t.Any:
 
 def test_status_headers_and_body_come_back() -> None:
     with Server(http(404, "nothing", X_Ms_Request_Id="one")) as server:
-        answer = ask(server)
+        answer = send(server)
     assert (answer.status, answer.body, answer.headers["x-ms-request-id"]) == (404, b"nothing", "one")
 
 
 def test_requests_carry_the_header_that_azure_wants() -> None:
     with Server(http()) as server:
-        ask(server)
-        ask(server, "POST", '{"a":"ä"}')
+        send(server)
+        send(server, "POST", '{"a":"ä"}')
     get, post = server.requests
     assert (get.method, get.path, get.headers["metadata"], get.body) == ("GET", PATH, "true", "")
     assert (post.method, post.headers["content-type"], post.body) == ("POST", "application/json", '{"a":"ä"}')
@@ -85,7 +85,7 @@ def test_requests_carry_the_header_that_azure_wants() -> None:
 
 def test_chunked_answer() -> None:
     with Server(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n") as server:
-        assert ask(server).body == b"abcde"
+        assert send(server).body == b"abcde"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_broken_connections_are_worth_another_try(step: t.Any) -> None:
     assert "0x" not in str(error), "an address in memory helps nobody"
 
 
-def test_nobody_there_is_said_at_once() -> None:
+def test_a_refused_connection_is_reported_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     with pytest.raises(ScheduledEventsError, match=r"cannot connect \(.*refused\)\. Check that something listens at") as caught:
@@ -115,7 +115,7 @@ def test_nobody_there_is_said_at_once() -> None:
 
 
 @pytest.mark.parametrize("step", [slowly(3, http(body="{}")), drip(http(body="x" * 40), 0.1)], ids=["silent", "byte by byte"])
-def test_what_takes_too_long_ends_in_time(step: t.Any) -> None:
+def test_a_slow_answer_ends_in_time(step: t.Any) -> None:
     with Server(step) as server:
         assert fault(server, request_timeout=0.5).kind == "timeout"
 
@@ -128,21 +128,21 @@ def test_an_answer_larger_than_any_real_one_is_refused() -> None:
 def test_nothing_is_unpacked() -> None:
     packed = gzip.compress(b"x" * 5000)
     with Server(http(body=packed, Content_Encoding="gzip")) as server:
-        assert ask(server).body == packed
+        assert send(server).body == packed
 
 
-def test_no_proxy_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     with Server(http(body="{}")) as server, Server(http(500)) as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
-        assert ask(server).body == b"{}"
+        assert send(server).body == b"{}"
     assert not proxy.requests
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_no_redirect_is_followed(status: int) -> None:
     with Server(http()) as elsewhere, Server(http(status, Location=elsewhere.url)) as server:
-        assert ask(server).status == status
+        assert send(server).status == status
     assert not elsewhere.requests
 
 
@@ -164,7 +164,7 @@ def test_selection_is_the_modules_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "words"),
+    ("step", "message"),
     [
         (http(), "empty"),
         (http(body="{}"), "Events"),
@@ -173,8 +173,8 @@ def test_selection_is_the_modules_own() -> None:
         (hang_up, "broke before the answer was complete"),
     ],
 )
-def test_what_is_no_document_is_an_error_and_never_an_empty_list(step: t.Any, words: str) -> None:
-    with Server(step) as server, pytest.raises(AnsibleLookupError, match=words) as caught:
+def test_an_invalid_document_is_an_error_and_never_an_empty_list(step: t.Any, message: str) -> None:
+    with Server(step) as server, pytest.raises(AnsibleLookupError, match=message) as caught:
         look_up(server)
     assert "lookup maintenance.azure.scheduled_events: " in str(caught.value)
 
@@ -190,7 +190,7 @@ def test_an_endpoint_that_cannot_be_is_refused() -> None:
         plugin().run([], {}, endpoint="ftp://x")
 
 
-def test_without_requests_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_requests_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduled_events, "MISSING", ImportError("No module named 'requests'"))
     with pytest.raises(AnsibleLookupError, match="pip install requests"):
         plugin().run([], {}, endpoint="http://127.0.0.1:1")

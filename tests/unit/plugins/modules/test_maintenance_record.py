@@ -9,11 +9,9 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
-    LONGEST_LINE,
-    log_line,
-    record_arguments,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import system_log
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import LONGEST_LINE, log_line
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
 from ansible_collections.maintenance.azure.plugins.modules import maintenance_record
 from ansible_collections.maintenance.azure.tests.unit.plugins.modules.module_runner import documentation, run_module
 
@@ -139,19 +137,19 @@ def test_syslog_gets_the_line(monkeypatch):
         openlog = closelog = staticmethod(lambda *arguments: None)
         syslog = staticmethod(lambda priority, line: written.append(line))
 
-    monkeypatch.setattr(maintenance_record, "syslog", Syslog)
-    maintenance_record.tell_syslog("event x")
+    monkeypatch.setattr(system_log, "syslog", Syslog)
+    system_log.tell_syslog("event x")
     assert written == ["event x"]
 
 
 def test_a_system_without_syslog(monkeypatch):
-    monkeypatch.setattr(maintenance_record, "syslog", None)
-    maintenance_record.tell_syslog("event x")
+    monkeypatch.setattr(system_log, "syslog", None)
+    system_log.tell_syslog("event x")
 
 
 def test_the_real_syslog_does_not_fail_where_nobody_listens():
-    maintenance_record.tell_syslog("maintenance.azure: event test of the test suite, ignore it \u00e4\ud800".replace("\ud800", "?"))
-    assert maintenance_record.syslog is not None or sys.platform == "win32"
+    system_log.tell_syslog("maintenance.azure: event test of the test suite, ignore it \u00e4\ud800".replace("\ud800", "?"))
+    assert system_log.syslog is not None or sys.platform == "win32"
 
 
 def test_the_documentation_has_every_option_and_default():

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the test plugin makes of the loader's answer; whole runs with and without a collection are in tests/playbooks/drain/test_windows_iis.py."""
+"""The test plugin and the loader's answer; whole runs with and without a collection are in tests/playbooks/drain/test_windows_iis.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.test import module_installed 
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_it_says_what_the_loader_says(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+def test_the_result_is_that_of_the_loader(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     asked = []
 
     def find(name: str) -> types.SimpleNamespace:
@@ -29,6 +29,6 @@ def test_it_says_what_the_loader_says(monkeypatch: pytest.MonkeyPatch, there: bo
 
 
 @pytest.mark.parametrize("name", ["win_stat", "", None, 7])
-def test_what_is_no_full_name_is_an_error(name: t.Any) -> None:
+def test_a_name_that_is_not_fully_qualified_is_an_error(name: t.Any) -> None:
     with pytest.raises(AnsibleFilterError, match="full name"):
         plugin.module_installed(name)

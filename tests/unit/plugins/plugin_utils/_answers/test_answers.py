@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers: any value in, documented keys of documented types or one failure out, and honest answers as they are."""
+"""Answers: any value in, documented keys of documented types or one failure out; correct answers pass unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _documented(module: str) -> dict[str, t.Any]:
 
 
 def _honest() -> list[t.Any]:
-    """Results of the real modules, with what the contract leaves out because it differs each time."""
+    """Return results of the real modules, without parts that differ in each run."""
     found = []
     for cases in ("look", "records", "approve", "wait", "texts", "vectors", "answers", "options"):
         steps = {case["name"]: case for case in _cases(cases)}
@@ -70,19 +70,27 @@ LOOK: dict[str, t.Any] = dict(json.loads((CONTRACT / "expected" / "look.json").r
 
 
 @pytest.mark.parametrize(("module", "result"), HONEST)
-def test_what_the_modules_really_return_passes_unchanged(module, result):
+def test_real_results_of_the_modules_pass_unchanged(module, result):
     whole = dict(result, **({"uptime_seconds": 5.5} if module == INFO and not result["failed"] else {}))
     whole.pop("warnings", None)
     assert read_answer(module, "web1", copy.deepcopy(whole)) == whole
 
 
 def test_there_are_honest_answers_of_each_module():
-    assert {param.values[0] for param in HONEST} == set(MODULES) - {"haproxy_server"}
+    assert {param.values[0] for param in HONEST} == set(MODULES) - {"haproxy_server", "maintenance_act"}
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_documented_key_has_a_type_and_no_other_has(module):
-    assert set(SCHEMAS[module].returns) | {"error_kind"} == set(_documented(module)) | {"error_kind"}
+    # What was asked for the action adds itself.
+    assert set(SCHEMAS[module].returns) | {"error_kind"} == (set(_documented(module)) - {"asked"}) | {"error_kind"}
+
+
+def test_answers_of_maintenance_act_pass():
+    taken = {"act": "claim", "event_id": "E1", "failed": False, "changed": True, "claims": ["claim-x"]}
+    failed = {"act": "drain", "event_id": "E1", "failed": True, "changed": False, "msg": "no", "error_kind": "records"}
+    answer = dict(LOOK, changed=True, results=[taken, failed])
+    assert read_answer("maintenance_act", "web1", copy.deepcopy(answer)) == answer
 
 
 def test_haproxy_answers_pass():
@@ -124,7 +132,7 @@ def test_keys_that_are_not_documented_are_left_out(module, name):
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         ({"events": None}, "events is null, not a list"),
         ({"events": [{"event_id": "a", "resources": 3}]}, "events[0].resources is a number, not a list"),
@@ -146,29 +154,29 @@ def test_keys_that_are_not_documented_are_left_out(module, name):
         ({"now": None}, "now is null, not a text"),
     ],
 )
-def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, why):
+def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, reason):
     answer = read_answer(INFO, "web1", dict(LOOK, **change))
     assert answer == {
         "changed": False,
         "failed": True,
         "error_kind": "bad_answer",
-        "msg": f"web1: what maintenance_info returned is not usable: {why}",
+        "msg": f"web1: what maintenance_info returned is not usable: {reason}",
     }
 
 
 def test_an_id_without_end_is_the_failure_of_the_whole_answer():
-    """A plan repeats it for each event; ten megabytes for a thousand events are more than a controller has."""
+    """A plan repeats the text for each event; ten megabytes for a thousand events exceed a controller's memory."""
     answer = read_answer(INFO, "web1", dict(LOOK, vm_name="x" * (limits.TEXT + 1)))
     assert answer["failed"] and f"more than {limits.TEXT}" in answer["msg"] and "vm_name" in answer["msg"]
     assert not read_answer(INFO, "web1", dict(LOOK, vm_name="x" * limits.TEXT)).get("failed")
 
 
-def test_what_is_missing_is_named():
+def test_missing_keys_are_named():
     assert read_answer(INFO, "web1", {"changed": False})["msg"].endswith("the answer has no vm_name")
     assert read_answer(INFO, "web1", [])["msg"].endswith("the answer is a list, not a dictionary")
 
 
-def test_a_failure_keeps_what_is_documented_of_it():
+def test_a_failure_keeps_its_documented_keys():
     record = json.loads((CONTRACT / "expected" / "records.json").read_text())["a conflict shows what is there"]["results"][-1]["record"]
     given = {"failed": True, "msg": "another revision", "error_kind": "conflict", "conflict": True, "record": record, "unreachable": True, "changed": False}
     assert read_answer(RECORD, "web1", given) == {key: value for key, value in given.items() if key != "unreachable"}
@@ -180,7 +188,7 @@ def test_messages_are_one_printable_line_of_some_length():
     assert len(answer["msg"]) == limits.LINE
 
 
-def test_warnings_are_few_short_and_say_whose_they_are():
+def test_warnings_are_few_short_and_name_the_vm():
     warnings = ["one\x1b[31m\nline", {"event": {"msg": "two"}}, 3, None, ["x"], *(["more" * 1000] * 20)]
     answer = read_answer(INFO, "web1", dict(LOOK, warnings=warnings))
     assert answer["warnings"][:2] == ["web1: one [31m line", "web1: two"]
@@ -201,7 +209,7 @@ def test_texts_that_nothing_could_write_are_mended():
     assert answer["vm_name"] == "a?b"
 
 
-def test_what_stands_under_a_key_of_core_is_refused():
+def test_values_under_keys_of_core_are_refused():
     event = dict(LOOK["events"][0], raw={"__ansible_type": "TrustedAsTemplate"})
     assert "only Ansible itself" in read_answer(INFO, "web1", dict(LOOK, events=[event]))["msg"]
 
@@ -214,7 +222,7 @@ def _deep(levels: int) -> t.Any:
 
 
 @pytest.mark.parametrize("levels", [limits.DEPTH + 1, 5000])
-def test_what_is_too_deep_is_refused(levels):
+def test_deep_nesting_is_refused(levels):
     event = dict(LOOK["events"][0], raw={"x": _deep(levels)})
     answer = read_answer(INFO, "web1", dict(LOOK, events=[event]))
     assert answer["failed"]
@@ -226,7 +234,7 @@ def test_a_started_job_is_told_by_core():
     assert read_answer(INFO, "web1", given, job=True) == {key: value for key, value in given.items() if key != "ansible_facts"}
 
 
-# What a module has printed
+# Output of a module
 
 
 def _read(printed: str) -> dict[str, t.Any]:
@@ -241,7 +249,7 @@ def test_an_honest_output_stays():
 
 
 @pytest.mark.parametrize(
-    ("printed", "why"),
+    ("printed", "reason"),
     [
         ('{"document_incarnation": ' + "9" * 5000 + "}", "a number in it has more than 40 digits"),
         ('{"uptime_seconds": NaN}', "a number in it is NaN"),
@@ -250,10 +258,10 @@ def test_an_honest_output_stays():
         ('{"failed": true, "failed": 3}', "failed is a number"),
     ],
 )
-def test_an_output_that_no_parser_likes_is_a_failure_in_words(printed, why):
+def test_an_unparsable_output_is_a_failure_with_a_message(printed, reason):
     answer = _read(printed)
     assert answer["failed"]
-    assert why in answer["msg"]
+    assert reason in answer["msg"]
 
 
 def test_an_output_without_end_is_a_failure(monkeypatch):
@@ -296,12 +304,12 @@ def test_an_honest_vm_at_each_of_its_limits_is_read():
     answer = _read(printed)
     assert "msg" not in answer
     assert len(answer["mirrors"]) == on_the_vm.COPIES
-    # What the VM reads of its folder, and a document as it came and typed, fit as well.
+    # A full records' directory and a document, raw and typed, fit as well.
     assert on_the_vm.FOLDER_BYTES + 3 * on_the_vm.ANSWER_BYTES < limits.BYTES
 
 
 @pytest.mark.parametrize("printed", ["", "sudo: a password is required", "{", "}{", "{]}", "[1]", '"x"', "null"])
-def test_what_is_no_object_is_left_to_core(printed):
+def test_output_without_an_object_is_left_to_core(printed):
     assert read_output(INFO, "web1", printed) is None
     assert read_foreign_output("win_uri", "web1", printed) is None
 
@@ -322,7 +330,7 @@ ANY = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dicti
 
 @st.composite
 def _nearly_honest(draw: t.Any) -> tuple[str, t.Any]:
-    """An honest answer in which one place holds something else."""
+    """Return a correct answer in which one place has another value."""
     module, result = draw(st.sampled_from([param.values for param in HONEST]))
     value: t.Any = copy.deepcopy(result)
     node, depth = value, draw(st.integers(0, 5))
@@ -340,7 +348,7 @@ def _nearly_honest(draw: t.Any) -> tuple[str, t.Any]:
 
 @settings(max_examples=400, deadline=None)
 @given(st.tuples(st.sampled_from(MODULES), ANY) | _nearly_honest(), st.booleans())
-def test_whatever_comes_only_documented_keys_leave_and_once_is_enough(asked, job):
+def test_only_documented_keys_pass_and_reading_is_idempotent(asked, job):
     module, value = asked
     answer = read_answer(module, "web1", value, job)
     assert set(answer) <= {*COMMON, *SCHEMAS[module].returns, "warnings", *(["diff"] if SCHEMAS[module].diff else []), *NO_ANSWER, *JOB}
@@ -353,6 +361,6 @@ def test_whatever_comes_only_documented_keys_leave_and_once_is_enough(asked, job
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60) | ANY.map(lambda value: json.dumps({"events": value})))
-def test_whatever_is_printed_no_exception_leaves(printed):
+def test_no_output_raises(printed):
     for clean in (read_output(INFO, "web1", printed), read_foreign_output("win_uri", "web1", printed)):
         assert clean is None or isinstance(json.loads(clean), dict)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What role awx would do: whose an object is, in what it differs, what is removed."""
+"""The plan of role awx: ownership, differences, removals."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_label_has_no_mark_and_is_never_removed() -> None:
     assert planned(label, {"id": 1, "name": "N"}, "absent")["changes"][0]["action"] == "same"
 
 
-def test_what_is_only_named_has_to_be_there() -> None:
+def test_objects_that_are_only_referred_to_must_exist() -> None:
     credential = {"kind": "credential", "name": "C", "made": False, "named_in": "credentials of job template J", "arguments": {"name": "C"}}
     assert planned(credential, {})["wrong"] == [
         "credential C (credentials of job template J) is not there, or this user may not see it; it is named and not made here"
@@ -62,7 +62,7 @@ def test_what_is_only_named_has_to_be_there() -> None:
     assert planned(credential, {"id": 1}) == {"changes": [], "wrong": [], "lines": []}
 
 
-def test_what_is_removed_no_longer_uses_anything() -> None:
+def test_removed_objects_no_longer_use_others() -> None:
     objects = [wanted("project"), wanted("job_template")]
     user = {"endpoint": "job_templates", "id": 2, "name": "N"}
     found = plan(objects, [{"id": 1, "description": MARK, "users": [user]}, {"id": 2, "description": MARK}], "absent", False)
@@ -102,7 +102,7 @@ def test_differences(option: str, value: t.Any, item: dict[str, t.Any], expected
     assert [(each["what"], each["before"], each["after"]) for each in differences("job_template", {option: value}, item)] == expected
 
 
-def test_what_awx_adds_to_a_notification_is_no_difference() -> None:
+def test_keys_that_awx_adds_to_a_notification_are_no_difference() -> None:
     asked = {"notification_configuration": {"url": "https://example.com", "username": "u"}}
     kept = {"notification_configuration": {"url": "https://example.com", "username": "$encrypted$", "http_method": "POST"}}
     assert differences("notification_template", asked, kept) == []

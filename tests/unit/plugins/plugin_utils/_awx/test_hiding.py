@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be a secret: compared, and in nothing that is shown."""
+"""Secrets are compared, and never shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def wanted(configuration: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def planned(one: dict[str, t.Any], configuration: dict[str, t.Any] | None) -> dict[str, t.Any]:
-    """What is told if AWX has this configuration."""
+    """Return what is printed if AWX has this configuration."""
     item = {**one["arguments"], "id": 1, "notification_configuration": configuration}
     found = reading.read([one], lambda _endpoint, _query: [item], False) if configuration is not None else [{}]
     assert "hush" not in json.dumps(found)
@@ -63,7 +63,7 @@ def test_the_same_is_the_same_and_another_is_another(name: str) -> None:
         assert planned(one, {inner: each for inner, each in CONFIGURATIONS[name].items() if inner != key})["changes"][0]["action"] == "change"
 
 
-def test_what_awx_keeps_encrypted_is_not_compared() -> None:
+def test_encrypted_values_are_not_compared() -> None:
     one = wanted(CONFIGURATIONS["webhook"])
     kept = {**CONFIGURATIONS["webhook"], "headers": {"A": "$encrypted$", "B": ["hush-3"]}, "password": "$encrypted$"}
     assert planned(one, kept)["changes"][0]["action"] == "same"
@@ -71,7 +71,7 @@ def test_what_awx_keeps_encrypted_is_not_compared() -> None:
     assert planned(one, {**kept, "headers": {"A": "$encrypted$", "B": ["another"]}})["changes"][0]["action"] == "change"
 
 
-def test_of_what_is_somebody_else_s_only_the_name_is_read() -> None:
+def test_of_foreign_objects_only_the_name_is_read() -> None:
     named = {"kind": "notification_template", "name": "Mail", "made": False, "arguments": {"name": "Mail"}}
     item = {"id": 7, "name": "Mail", "notification_configuration": {"url": "hush"}, "inputs": {"client": "hush"}}
     assert reading.read([named], lambda _endpoint, _query: [item], True) == [{"id": 7, "name": "Mail"}]
@@ -89,7 +89,7 @@ def test_of_what_is_somebody_else_s_only_the_name_is_read() -> None:
         ("job_template", "extra_vars", "monkey: 5", "  extra_vars.monkey: 5 -> nothing"),
     ],
 )
-def test_what_somebody_has_put_into_awx_by_hand(kind: str, option: str, present: t.Any, line: str) -> None:
+def test_secrets_that_were_set_in_awx_by_hand(kind: str, option: str, present: t.Any, line: str) -> None:
     value = "https://x.example/r.git" if option == "scm_url" else {}
     one = {"kind": kind, "name": "A", "made": True, "arguments": {"name": "A", "description": MARK, option: value}}
     found = reading.read([one], lambda _endpoint, _query: [{"id": 1, "name": "A", "description": MARK, option: present, "host_config_key": "hush"}], False)
@@ -97,7 +97,7 @@ def test_what_somebody_has_put_into_awx_by_hand(kind: str, option: str, present:
     assert line in told["lines"] and "hush" not in json.dumps(told)
 
 
-def test_words_that_repeat_a_secret() -> None:
+def test_messages_that_repeat_a_secret() -> None:
     objects = [wanted(configuration) for configuration in CONFIGURATIONS.values()]
     hidden = hiding.secrets(objects)
     said = "".join(f"{text!r} is wrong; " for text in hidden) + "no route to https://x.example; Bearer is no scheme; hush-2"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data set of role awx: names, relations, and what is wrong with it."""
+"""The data set of role awx: names, relations, and errors in it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_own_names_get_the_prefix_and_those_of_others_do_not() -> None:
     assert node["unified_job_template"] == {"type": "job_template", "name": "T J", "organization": {"name": "T O"}}
 
 
-def test_what_somebody_else_makes_keeps_its_name() -> None:
+def test_foreign_objects_keep_their_names() -> None:
     found = made(awx_prefix="T ", awx_organization={"name": "O", "made": False})
     assert not found["organization", "O"]["made"] and found["project", "T P"]["arguments"]["organization"] == "O"
     assert "made" not in found["organization", "O"]["arguments"]
@@ -77,7 +77,7 @@ def test_empty_variables_are_left_out_for_aap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"awx_notify": {"failure": ["x"]}}, "awx_notify has failure; there are started, success, error and approvals"),
         ({"awx_notification_templates": [{"name": "Chat", "notification_configuration": {"token": "x"}}]}, r"Chat has a secret in it \(token\)"),
@@ -100,13 +100,13 @@ def test_empty_variables_are_left_out_for_aap() -> None:
         ({"awx_job_templates": [{"name": "J", "survey": {"role": "gate", "questions": ["z"]}}]}, "the survey of job template J: z is no option"),
     ],
 )
-def test_what_is_wrong_with_it(given: dict[str, t.Any], words: str) -> None:
-    with pytest.raises(AwxError, match=words):
+def test_errors_in_the_data_set(given: dict[str, t.Any], message: str) -> None:
+    with pytest.raises(AwxError, match=message):
         made(**given)
 
 
 @pytest.mark.parametrize(
-    ("nodes", "words"),
+    ("nodes", "message"),
     [
         ([{"identifier": "a", "job_template": "J", "success": ["c"]}], "node a of workflow W leads to c, and there is no such node"),
         ([{"identifier": "a"}], "node a of workflow W must start one of job_template, workflow, project, approval"),
@@ -116,6 +116,6 @@ def test_what_is_wrong_with_it(given: dict[str, t.Any], words: str) -> None:
         ([{"identifier": "a", "job_template": "J", "success": ["b"]}, {"identifier": "b", "job_template": "J", "failure": ["a"]}], "lead in a circle: a, b"),
     ],
 )
-def test_what_is_wrong_with_a_workflow(nodes: list[dict[str, t.Any]], words: str) -> None:
-    with pytest.raises(AwxError, match=words):
+def test_errors_in_a_workflow(nodes: list[dict[str, t.Any]], message: str) -> None:
+    with pytest.raises(AwxError, match=message):
         made(awx_workflows=[{"name": "W", "nodes": nodes}])

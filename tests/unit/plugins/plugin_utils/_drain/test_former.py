@@ -16,7 +16,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.validatio
 FILTERS = FilterModule().filters()
 ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
 FOLDERS = [str(ROLE / "tasks" / "methods")]
-NOTHING = [{"method": "none"}]
 
 
 @pytest.fixture(name="places")
@@ -41,7 +40,7 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
     ],
 )
 def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, places: list[str]) -> None:
-    (said,) = FILTERS["drain_problems"](NOTHING, [entry], "linux", FOLDERS, places)
+    (said,) = wrong_former([entry], FOLDERS, places).values()
     assert said.startswith("drain_methods_former, entry 1 (") and words in said
     (step,) = FILTERS["drain_undo_steps"](
         {"phase": "gone", "methods": [{"id": "a", "method": "tasks", "state": "drained", "before": {}, "outside": True}]},
@@ -60,7 +59,7 @@ def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, 
         [{"method": "tasks", "begin": "gone.yml", "check": "gone.yml", "undo": "back.yml", "name": "x", "outside": True}],
         [{"method": "tasks", "by_hand": True, "name": "x"}, {"method": "of_ours", "by_hand": "yes"}, {"method": "haproxy", "by_hand": True}],
         [{"method": "haproxy", "balancers": ["lb2"], "socket": "/x", "sessions": "3"}, {"method": "command", "undo": "x"}],
-        # Named by configured.problems().
+        # Said by configured.problems.
         ["tasks", {}, {"method": "../x"}],
         "text",
     ],
@@ -75,5 +74,5 @@ def test_methods_of_ones_own_are_known_with_and_without_described_options(tmp_pa
         (tmp_path / name / "undo.yml").write_text("---")
     (tmp_path / "described" / "options.yml").write_text("level: {type: whole, description: a number}\n")
     former = [{"method": "plain", "anything": 1}, {"method": "described", "level": 1}, {"method": "described", "levels": 1}]
-    (said,) = FILTERS["drain_problems"](NOTHING, former, "linux", [*FOLDERS, str(tmp_path)])
+    (said,) = wrong_former(former, [*FOLDERS, str(tmp_path)], []).values()
     assert said == "drain_methods_former, entry 3 (described): there is no option levels. Options: level."

@@ -150,8 +150,8 @@ def _no_wait_for_drain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_blocker(monkeypatch: pytest.MonkeyPatch, left_out: Callable[..., object]) -> None:
-    kept = tuple(blocker for blocker in approval_blockers.APPROVAL_GATES if blocker is not left_out)
-    monkeypatch.setattr(approval_blockers, "APPROVAL_GATES", kept)
+    kept = tuple(blocker for blocker in approval_blockers.APPROVAL_BLOCKERS if blocker is not left_out)
+    monkeypatch.setattr(approval_blockers, "APPROVAL_BLOCKERS", kept)
 
 
 def _silent_is_drained(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,13 +173,13 @@ def _boots_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _missing_once_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = presence.absence
+    real = presence.conclude
 
     def absence(*given: Any) -> presence.Presence:
         found = real(*given)
         return presence.Presence(gone=True) if given[2] is not None and given[1].ok and not found.listed else found
 
-    monkeypatch.setattr(presence, "absence", absence)
+    monkeypatch.setattr(presence, "conclude", absence)
 
 
 def _a_just_enabled_list_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,8 +199,8 @@ def _found_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _never_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = presence.absence
-    monkeypatch.setattr(presence, "absence", lambda *given: dataclasses.replace(real(*given), gone=False))
+    real = presence.conclude
+    monkeypatch.setattr(presence, "conclude", lambda *given: dataclasses.replace(real(*given), gone=False))
 
 
 MUTANTS = [

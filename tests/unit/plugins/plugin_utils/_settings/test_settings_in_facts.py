@@ -36,7 +36,7 @@ def test_every_default_of_a_role_is_a_setting():
 
 
 def _assigned() -> set[str]:
-    """What the tasks of the roles register or set as a fact."""
+    """Return the names that tasks of the roles register or set as facts."""
     found: set[str] = set()
     for path in (file for role in ROLES for file in (ROOT / "roles" / role / "tasks").rglob("*.yml")):
         _collect(yaml.safe_load(path.read_text()), found)
@@ -55,7 +55,7 @@ def _collect(node: t.Any, found: set[str]) -> None:
             _collect(value, found)
 
 
-def test_what_the_roles_keep_and_leave_is_none_of_a_vm_either():
+def test_variables_of_the_roles_may_not_be_facts_either():
     assigned = _assigned()
     assert len(assigned) > 30
     assert {name for name in assigned if not is_setting(name)} == set()
@@ -93,7 +93,7 @@ def test_facts_of_an_honest_vm_are_none_of_our_business(facts):
     assert why_refused(facts) is None
 
 
-def test_the_reason_is_short_and_printable_whatever_the_names_are():
+def test_the_reason_is_short_and_printable_for_any_names():
     why = why_refused({f"__respond_\x1b\u202e\n{number}" + "x" * 300: 1 for number in range(40)})
     assert why is not None
     assert why.isprintable()
@@ -117,7 +117,7 @@ def test_refused_hosts_are_named():
     assert list(refused_hosts(["web1", "web2", "web3", "gone"], hostvars)) == ["web1"]
 
 
-# What comes of it
+# Consequences
 
 
 def test_such_a_vm_is_a_failed_observation_and_the_others_go_on():
@@ -164,8 +164,8 @@ def test_settings_are_read_before_any_vm_is_asked(path):
     assert first < min(looks)
 
 
-def test_what_rules_the_fleet_is_named_once_where_it_is_read():
-    """After the first observation nothing asks the variables again."""
+def test_settings_are_named_once_where_they_are_read():
+    """After the first observation no task reads the variables again."""
     names = "respond_policy respond_capacity respond_unmanaged respond_only_events respond_timing respond_wait respond_wait_timeout respond_notify_tasks"
     ruling = rf"\b({names.replace(' ', '|')}|__respond_given)\b"
     found = set()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Calls of ansible.windows with prepared answers; tests/contract has the whole way over stand-ins of the modules."""
+"""Prepared answers of ansible.windows; tests/contract runs the whole path over stand-ins of the modules."""
 
 from __future__ import annotations
 

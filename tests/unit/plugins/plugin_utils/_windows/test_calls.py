@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls i
 
 
 class Action:
-    """As much of an action plugin as a call needs."""
+    """The parts of an action plugin that a call uses."""
 
     def __init__(self, check_mode: bool = False) -> None:
         self._task = types.SimpleNamespace(check_mode=check_mode)

@@ -28,7 +28,7 @@ def registry(**values: str) -> t.Callable[[dict[str, t.Any]], dict[str, t.Any]]:
 
 
 def answers(address: str) -> t.Callable[[dict[str, t.Any]], dict[str, t.Any]]:
-    """Only there somebody answers, and as Scheduled Events."""
+    """Only this address answers, as Scheduled Events."""
     return lambda arguments: {"changed": False} if arguments["host"] == address else {"failed": True, "msg": "timeout"}
 
 
@@ -47,7 +47,7 @@ def discover(calls: PreparedCalls) -> DiscoveringTransport:
         ({"SCHEDULEDEVENTSIP": "%PATH%", "ScheduledEventsIp": "168.63.129.16"}, "registry value ScheduledEventsIp"),
     ],
 )
-def test_the_registry_is_believed_where_somebody_answers(values, source):
+def test_the_registry_counts_if_the_address_answers(values, source):
     calls = PreparedCalls(win_reg_stat=registry(**values), win_wait_for=answers("168.63.129.16"), win_uri=DOCUMENT)
     found = discover(calls)
     assert (found.endpoint, found.source) == ("http://168.63.129.16", source)
@@ -58,7 +58,7 @@ def test_the_usual_address_serves_vms_in_a_virtual_network():
     assert found.endpoint == "http://169.254.169.254"
 
 
-def test_nothing_found_says_where_and_what_to_do():
+def test_nothing_found_lists_the_places_and_the_remedy():
     calls = PreparedCalls(win_reg_stat=[{"failed": True, "msg": "access denied"}, {"exists": False}], win_wait_for={"failed": True, "msg": "timeout"})
     with pytest.raises(ScheduledEventsError) as caught:
         discover(calls)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose a directory on a Windows VM is, by its security descriptor."""
+"""Ownership of a directory on a Windows VM, by its security descriptor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OURS = "D:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)"
 INHERITED = "D:AI(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIIOID;GA;;;CO)(A;OICIID;0x1200a9;;;BU)"
 
 
-def why(*said):
+def refusal(*said):
     try:
         check_rights(WHERE, list(said))
     except PermissionError as error:
@@ -27,19 +27,19 @@ def why(*said):
 
 
 @pytest.mark.parametrize("owner", ["BA", "SY", "S-1-5-32-544", "LA", ME])
-def test_what_is_ours_is_fine(owner):
-    assert why(f"O:{owner}G:SY{OURS}", ME) is None
+def test_trusted_rights_pass(owner):
+    assert refusal(f"O:{owner}G:SY{OURS}", ME) is None
 
 
 @pytest.mark.parametrize("rights", ["0x1200a9", "FR", "FRFX", "GRGX"])
 def test_others_may_read(rights):
-    assert why(f"O:BAG:SY{OURS}(A;OICI;{rights};;;BU)", ME) is None
-    assert why(f"O:BAG:SY{INHERITED}", ME) is None
+    assert refusal(f"O:BAG:SY{OURS}(A;OICI;{rights};;;BU)", ME) is None
+    assert refusal(f"O:BAG:SY{INHERITED}", ME) is None
 
 
 @pytest.mark.parametrize("owner", ["BU", OTHER, "S-1-5-32-545"])
-def test_another_owner_is_refused_and_it_is_said_how_to_mend_it(owner):
-    said = why(f"O:{owner}G:SY{OURS}", ME)
+def test_another_owner_is_refused_with_the_remedy(owner):
+    said = refusal(f"O:{owner}G:SY{OURS}", ME)
     assert f"{WHERE} belongs to {owner}" in said
     assert f'icacls "{WHERE}" /setowner *S-1-5-32-544' in said and "look at the files in it before you trust them" in said
 
@@ -47,20 +47,20 @@ def test_another_owner_is_refused_and_it_is_said_how_to_mend_it(owner):
 @pytest.mark.parametrize("rights", ["FA", "FW", "GA", "GW", "DCLCRPCR", "WD", "WO", "SD", "0x2", "0x1301bf", "0x1f01ff", "0x10000000", "odd"])
 @pytest.mark.parametrize("flags", ["", "OICI", "OICIIOID"])
 def test_others_who_may_write_are_refused(rights, flags):
-    said = why(f"O:BAG:SY{OURS}(A;{flags};{rights};;;WD)", ME)
+    said = refusal(f"O:BAG:SY{OURS}(A;{flags};{rights};;;WD)", ME)
     assert "may be written by WD" in said
 
 
 def test_a_conditional_entry_counts_and_a_denial_does_not():
-    assert "written by" in why(f"O:BAG:SY{OURS}(XA;;FA;;;BU)", ME)
-    assert why(f"O:BAG:SY{OURS}(D;;FA;;;BU)", ME) is None
+    assert "written by" in refusal(f"O:BAG:SY{OURS}(XA;;FA;;;BU)", ME)
+    assert refusal(f"O:BAG:SY{OURS}(D;;FA;;;BU)", ME) is None
 
 
 @pytest.mark.parametrize(
-    "said", [(), ("",), ("O:BAG:SY", ME), ("an error",), ("an error", ME), (f"O:BAG:SY{OURS}",), (f"{OURS}", ME), ("O:BAG:SYD:NO_ACCESS_CONTROL", ME)]
+    "message", [(), ("",), ("O:BAG:SY", ME), ("an error",), ("an error", ME), (f"O:BAG:SY{OURS}",), (f"{OURS}", ME), ("O:BAG:SYD:NO_ACCESS_CONTROL", ME)]
 )
-def test_what_cannot_be_known_is_refused(said):
-    assert why(*said)
+def test_unreadable_rights_are_refused(message):
+    assert refusal(*message)
 
 
 def test_no_file_can_answer_for_the_directory():

@@ -31,7 +31,7 @@ def failing(calls: PreparedCalls, method: str = "GET", **options: t.Any) -> Sche
     return caught.value
 
 
-def test_a_request_is_one_call_once_somebody_was_seen_there():
+def test_a_request_is_one_call_after_the_first_connection():
     calls = PreparedCalls(win_wait_for=THERE, win_uri=OK)
     way = transport(calls)
     assert way.request("GET", PATH) == (200, {}, b'{"Events": []}')
@@ -43,7 +43,7 @@ def test_a_request_is_one_call_once_somebody_was_seen_there():
     assert given["headers"]["Metadata"] == "true"
 
 
-def test_nobody_there_is_known_before_anything_is_sent():
+def test_a_refused_connection_is_noticed_before_anything_is_sent():
     calls = PreparedCalls(win_wait_for={"failed": True, "msg": "timed out"})
     error = failing(calls)
     assert (error.kind, error.retryable, error.answer_lost) == ("no_answer", True, False)
@@ -83,7 +83,7 @@ def test_after_all_of_its_time_it_was_late(monkeypatch):
     assert (error.kind, error.answer_lost) == ("timeout", True)
 
 
-def test_what_no_real_answer_has_is_refused():
+def test_oversized_answers_are_refused():
     error = failing(PreparedCalls(win_wait_for=THERE, win_uri={"status_code": 200, "content": "x" * (MAX_ANSWER_BYTES + 1)}))
     assert error.kind == "too_large"
 
@@ -100,7 +100,7 @@ def test_a_session_lost_otherwise_makes_the_vm_unreachable():
         transport(PreparedCalls(win_wait_for=THERE, win_uri=LOST)).request("GET", PATH)
 
 
-def test_who_asks_again_anyway_goes_on_and_looks_for_the_port_anew():
+def test_callers_that_keep_asking_continue_and_test_the_port_again():
     calls = PreparedCalls(win_wait_for=[THERE, LOST, THERE], win_uri=[LOST, OK])
     way = transport(calls, keep_asking=True)
     for _lost in range(2):

@@ -44,17 +44,17 @@ class Hostile:
     ],
     ids=range(14),
 )
-def test_what_comes_out(given, shown):
+def test_printable_form(given, shown):
     assert printable(given) == shown
 
 
-def test_what_python_refuses_to_write():
+def test_values_that_python_cannot_format():
     assert printable(Hostile()) == "a Hostile that cannot be written as text"
     assert 0 < len(printable(10**5000, 100)) <= 100
 
 
 def test_every_character_that_there_is():
-    """A terminal gets none that is more, or less, than a letter or a sign."""
+    """Each printed character is a visible one, and needs no escape."""
     for first in range(0, sys.maxunicode + 1, 0x800):
         shown = printable("".join(chr(code) for code in range(first, min(first + 0x800, sys.maxunicode + 1))), 100000)
         assert shown.isprintable() and not INVISIBLE.search(shown) and len(shown) > 0
@@ -77,7 +77,7 @@ def test_a_line_of_ours_keeps_its_columns():
 
 
 @pytest.mark.parametrize("good", ["C7061BAC-AFDC-4513-B24B-AA5F13A16123", "web_1", "rg.of-us"])
-def test_plain_words_are_pasted_as_they_are(good):
+def test_plain_values_stay_unquoted_in_commands(good):
     assert shell_word(good, "ID") == good
 
 
@@ -93,5 +93,5 @@ def test_brackets_of_a_resource_group_are_quoted():
     ],
     ids=range(17),
 )
-def test_odd_words_are_never_pasted(odd):
+def test_odd_values_never_enter_a_command(odd):
     assert shell_word(odd, "ID") == "ID"

@@ -85,17 +85,17 @@ def fails(world: World, **options: t.Any) -> str:
     return str(caught.value)
 
 
-# The order, and what is believed
+# Order of the candidates, and which answers count
 
 
-def test_the_first_that_answers_is_the_endpoint_and_no_place_is_looked_at_after_it() -> None:
+def test_the_first_answering_candidate_is_the_endpoint_and_ends_the_search() -> None:
     world = World([("one", None, "not set"), ("two", "1.1.1.1"), ("three", HOST), ("four", "2.2.2.2")], {f"http://{HOST}": GOOD})
     result = read_events(world.client(), {})
     assert (result["endpoint"], result["endpoint_source"], result["document_incarnation"]) == (f"http://{HOST}", "three", 2)
     assert (world.looked, world.connected) == (["one", "two", "three"], ["http://1.1.1.1", "http://1.1.1.1:8080", f"http://{HOST}"])
 
 
-def test_what_is_found_serves_every_later_request() -> None:
+def test_the_discovered_endpoint_serves_every_later_request() -> None:
     world = World([("one", HOST)], {f"http://{HOST}": GOOD})
     client = world.client()
     client.get_document()
@@ -111,10 +111,10 @@ def test_what_is_found_serves_every_later_request() -> None:
     + [ScheduledEventsError("late", "timeout"), ScheduledEventsError("lost", "connection_lost", retryable=True)],
     ids=str,
 )
-def test_what_answers_otherwise_is_not_believed(answer: t.Any) -> None:
+def test_other_services_are_not_taken_for_the_endpoint(answer: t.Any) -> None:
     world = World([("one", "1.1.1.1"), ("two", HOST)], {"http://1.1.1.1": answer, f"http://{HOST}": GOOD})
     assert read_events(world.client(), {})["endpoint"] == f"http://{HOST}"
-    # Once on its first port, and not again and again.
+    # Once on its first port, without repetition.
     assert len(world.asked["http://1.1.1.1"].requests) <= 7 and world.clock.passed == 0
 
 
@@ -155,7 +155,7 @@ def test_many_addresses_are_not_all_asked() -> None:
     assert len(world.connected) == 2 * MOST_ADDRESSES
 
 
-# Around it
+# Errors, clocks and options
 
 
 def test_nothing_is_discovered_before_the_first_request_and_nothing_for_a_given_address() -> None:
@@ -167,7 +167,7 @@ def test_nothing_is_discovered_before_the_first_request_and_nothing_for_a_given_
     assert world.looked == []
 
 
-def test_the_word_is_taken_as_people_write_it() -> None:
+def test_discover_is_accepted_in_any_case() -> None:
     world = World([("one", HOST)], {f"http://{HOST}": GOOD})
     assert read_events(world.client(endpoint=" Discover "), {})["endpoint_source"] == "one"
 
@@ -200,7 +200,7 @@ def test_a_wait_in_vain_says_so_at_its_end() -> None:
         wait(world.client(), "scheduled", timeout=30)
     assert caught.value.kind == "timeout" and "(1) one: not set." in str(caught.value)
     assert (caught.value.result["endpoint"], caught.value.result["endpoint_source"]) == (None, None)
-    # No place may keep the last look much longer than the wait itself.
+    # No place may block the last poll much longer than the wait itself.
     assert world.seconds[-1] <= 1.0
 
 
@@ -210,7 +210,7 @@ def test_approving_in_vain_says_so() -> None:
     assert (caught.value.kind, caught.value.result["approved"]) == ("not_discovered", [])
 
 
-def test_who_gives_an_address_does_not_even_load_it() -> None:
+def test_with_an_address_discovery_is_not_loaded() -> None:
     base = "ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events"
     options = {**OPTIONS, "endpoint": "http://127.0.0.1:1"}
     program = f"""
@@ -225,7 +225,7 @@ print([name for name in sys.modules if name.startswith({base!r})])
     assert f"{base}.imds.client" in done.stdout and f"{base}.discovery.candidates" not in done.stdout
 
 
-# This machine's places, below a folder that stands for its root
+# This machine's places, below a folder that replaces its root
 
 
 def places(root: pathlib.Path, environment: t.Mapping[str, str] | None = None, dhcp: t.Sequence[Candidate] = ()) -> LocalPlaces:
@@ -270,7 +270,7 @@ def test_the_order_of_places(tmp_path: pathlib.Path) -> None:
     assert made.seconds == [10.0]  # type: ignore[attr-defined]
 
 
-def test_nobody_is_asked_while_files_serve(tmp_path: pathlib.Path) -> None:
+def test_no_dhcp_request_while_files_have_the_address(tmp_path: pathlib.Path) -> None:
     write(tmp_path, "var/lib/dhcp/dhclient.eth0.leases", LEASE)
     made = places(tmp_path)
     assert next(candidate for candidate in made.candidates(5.0) if candidate.address).address == HOST

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Option 245 in lease files of every form, in /etc/profile, and in whatever else may stand there."""
+"""Option 245 in lease files of every form, in /etc/profile, and in arbitrary text."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_values_that_are_no_address(value: str, problem: str) -> None:
     ["1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "1.2.3.4:80", "1.2.3.4\n", " 1.2.3.4", "http://1.2.3.4", "host", "::1", "\u0661.2.3.4", "1.2.3.-4"]
     + ["0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255"],
 )
-def test_what_is_no_plain_address(text: str) -> None:
+def test_not_a_plain_address(text: str) -> None:
     found = finding_of_address(text)
     assert found.address is None and found.problem.isprintable()
 
@@ -125,7 +125,7 @@ def test_the_newest_lease_first_and_usable_ones_before_others() -> None:
     assert [found.address for found in read(text)] == ["1.2.3.4", "1.2.3.5", None]
 
 
-def test_what_is_within_quotes_or_comments_is_no_statement() -> None:
+def test_quoted_text_and_comments_are_not_statements() -> None:
     more = '  option domain-name "x; } lease { option unknown-245 6:6:6:6; expire never; }";\n  # option unknown-245 7:7:7:7;\n'
     assert read(lease(more=more)) == [Finding(HOST)]
 
@@ -172,7 +172,7 @@ def test_the_profile(text: str, found: list[Finding]) -> None:
     assert parse_profile(text) == found
 
 
-# Whatever comes in. Pieces of real files make deep nonsense; plain text finds the rest.
+# Arbitrary input: pieces of real files nest deeply; plain text covers the rest.
 PIECES = st.sampled_from(
     ["lease {", "}", "{", ";", '"', "\\", "#", "\n", " ", "option unknown-245 ", "a8:3f:81:10", "expire never;", "expire ", "OPTION_245=", "=", "\0"]
     + ["ä", "\udc80", '{"unknown_245": "', "epoch 1e9", "4 2026/11/26 17:05:00", "a83f8110", "\u2028", "export SCHEDULEDEVENTSIP="]
@@ -199,7 +199,7 @@ def test_any_text_is_survived(text: str) -> None:
 @QUICK
 @given(TEXTS, st.tuples(*[st.integers(1, 126)] + [st.integers(0, 255)] * 3))
 def test_a_lease_behind_any_others_is_found(before: str, numbers: tuple[int, ...]) -> None:
-    # Whatever stands before it, the newest is the first.
+    # Whatever precedes it, the newest lease comes first.
     address = ".".join(map(str, numbers))
     good = lease(":".join(f"{number:x}" for number in numbers))
     assert read(before + "\n" + good)[0] == Finding(address)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The DHCP question, and whatever comes back. tests/discovery has the same over a real network."""
+"""The DHCP question and any answer to it. tests/discovery has the same over a real network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_datagram_around_it() -> None:
     datagram = wrap(build_question(XID, MAC))
     assert struct.unpack("!BBHHHBBH4s4s", datagram[:20])[2:] == (272, 0, 0, 64, 17, 0x79DE, b"\0" * 4, b"\xff" * 4)
     assert struct.unpack("!HHH", datagram[20:26]) == (68, 67, 252)
-    # RFC 1071: with their own sums in place, both add up to nothing but ones.
+    # RFC 1071: with their own sums in place, both add up to all ones.
     pseudo = datagram[12:20] + struct.pack("!BBH", 0, 17, 252)
     assert ones(datagram[:20]) == ones(pseudo + datagram[20:]) == 0xFFFF
 
@@ -87,7 +87,7 @@ def test_options_that_go_on_where_names_stand() -> None:
     assert read(answer(b"\x34\x01\x01\xff", file=GOOD)) == Finding(HOST)
     assert read(answer(b"\x34\x01\x02\xff", name=b"\0" + GOOD + b"\xff")) == Finding(HOST)
     assert read(answer(b"\x34\x01\x03\xff", name=GOOD, file=b"\x03\x04\x0a\0\0\x01")) == Finding(HOST)
-    # Without the sign for it they are names.
+    # Without the overload option these fields hold names.
     assert read(answer(b"\xff", name=GOOD, file=GOOD)) == Finding(None, "a server answered without option 245")
     assert read(answer(b"\x34\x00\xff", file=GOOD)) == Finding(None, "a server answered without option 245")
 

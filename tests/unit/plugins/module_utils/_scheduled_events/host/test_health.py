@@ -75,7 +75,7 @@ def test_url_status(status, answer):
 
 
 @pytest.mark.parametrize("parts", [(b"",), (b"SSH-2.0-x\r\n",), (b"HTTP/1.1 abc\r\n",), (b"x" * 100000,), (b"HTTP/1.1 200",)])
-def test_what_is_not_http_is_not_in_service(parts):
+def test_an_answer_that_is_not_http_is_not_in_service(parts):
     with Server(*parts) as server:
         assert check({"url": f"http://127.0.0.1:{server.port}/", "timeout": 2})[0] is False
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whoever else could have written to the records' directory: it is refused, for reading as for writing, and said how to mend it."""
+"""A records' directory that other users could have written to: refused for reading and writing, with the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import ownership
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
@@ -26,14 +26,14 @@ NAME = "event-" + EVENT.lower() + ".1.json"
 
 @pytest.fixture
 def folder(tmp_path):
-    """A directory in which all is well."""
+    """Return a directory that passes all checks."""
     tmp_path.chmod(0o700)
     RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
     return tmp_path / "records"
 
 
 def others(monkeypatch, path, link=False):
-    """Let a path belong to another user, also where the test may not give it away."""
+    """Make a path appear to belong to another user, even if the test may not change its owner."""
     real, user = (os.lstat if link else os.stat), os.geteuid() + 12345
 
     def seen(given, *args, **kwargs):
@@ -49,7 +49,7 @@ def others(monkeypatch, path, link=False):
 
 
 def refused(folder):
-    """Why nothing is read and nothing is written; both say the same."""
+    """Return why reading and writing are refused; the reason is the same."""
     files, host = LocalFiles(str(folder)), FakeHost()
     reading = RecordStore(files, host).read_all()
     assert reading.records == [] and not reading.readable and len(reading.problems) == 1
@@ -72,7 +72,7 @@ def test_a_directory_of_our_own_is_fine(folder):
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().records[0]["phase"] == "drained"
 
 
-def test_a_directory_of_somebody_else_is_refused(folder, monkeypatch):
+def test_a_directory_of_another_user_is_refused(folder, monkeypatch):
     user = others(monkeypatch, folder)
     why = refused(folder)
     assert f"{folder} belongs to" in why and f"uid {user}" in why
@@ -112,7 +112,7 @@ def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
 def test_parents_that_others_may_write_or_own_are_refused(folder, tmp_path, monkeypatch):
     tmp_path.chmod(0o777)
     assert "lies in" in refused(folder)
-    # With the sticky bit nobody exchanges what is ours, as in /tmp.
+    # With the sticky bit other users cannot replace our entries, as in /tmp.
     tmp_path.chmod(0o1777)
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
     tmp_path.chmod(0o700)
@@ -128,7 +128,7 @@ def test_a_link_of_our_own_may_lead_there_and_one_of_others_not(folder, tmp_path
     assert "symbolic link" in refused(link)
 
 
-def test_the_way_that_a_link_leads_is_looked_at_too(folder, tmp_path):
+def test_the_target_of_a_link_is_checked_too(folder, tmp_path):
     (tmp_path / "safe").mkdir(mode=0o700)
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
@@ -147,7 +147,7 @@ def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 
 
-def test_a_file_of_somebody_else_is_kept_and_not_used(folder, monkeypatch):
+def test_a_file_of_another_user_is_kept_and_not_used(folder, monkeypatch):
     real = os.fstat
 
     def seen(descriptor):

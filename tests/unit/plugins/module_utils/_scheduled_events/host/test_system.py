@@ -25,7 +25,7 @@ def test_times_go_there_and_back():
 
 
 @pytest.mark.parametrize("text", [None, "", "now", 5, "2026-11-21", "2026-13-21T20:00:00Z", "2026-11-21T20:00:00+01:00", []])
-def test_what_is_no_time(text):
+def test_not_a_time(text):
     assert utc_seconds(text) is None
     assert seconds_between(text, utc_text(0)) is None and seconds_between(utc_text(0), text) is None
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Versions, retries within their budget, and the words for each status."""
+"""Api-versions, retries within their budget, and the message for each status."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_one_passing_fault_is_not_seen(fault: t.Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [(400, ""), (401, ""), (403, ""), (405, ""), (418, ""), (302, ""), (304, ""), "", "{}", lost("timeout"), lost("too_large")])
-def test_what_cannot_get_better_is_asked_once(fault: t.Any) -> None:
+def test_permanent_errors_are_not_retried(fault: t.Any) -> None:
     clock = FakeClock()
     transport = FakeTransport(fault, OK)
     client, unused = fake_client(transport, clock)
@@ -187,7 +187,7 @@ def test_retry_after_is_honoured_within_reason(wish: str, pause: float) -> None:
     assert clock.sleeps == [pause]
 
 
-def test_nobody_there_is_said_within_connect_timeout_however_many_retries() -> None:
+def test_a_refused_connection_is_reported_within_connect_timeout_whatever_the_retries() -> None:
     clock = FakeClock()
     transport = FakeTransport(lost("no_answer"), takes=5.0)
     client, unused = fake_client(transport, clock, retries=50)
@@ -220,7 +220,7 @@ def test_time_left_limits_both_timeouts_over_all_versions() -> None:
     assert transport.limits == [(3.0, 3.0), (2.0, 2.0)]
 
 
-# Words
+# Messages
 
 
 def test_a_redirect_is_refused_and_told_where_to() -> None:
@@ -245,7 +245,7 @@ def test_over_real_http_a_reset_and_a_503_pass() -> None:
     assert clock.sleeps == [1, 2]
 
 
-def test_an_error_says_what_was_asked_what_came_and_what_to_do() -> None:
+def test_an_error_names_the_request_the_answer_and_the_remedy() -> None:
     client, unused = fake_client(FakeTransport((405, "No PUT here")))
     with pytest.raises(ScheduledEventsError) as caught:
         client.get_document()
@@ -264,7 +264,7 @@ def test_an_html_page_from_a_proxy_is_shown_in_part() -> None:
     assert len(str(caught.value)) < 700
 
 
-def test_bodies_and_seconds_in_words() -> None:
+def test_bodies_and_seconds_as_text() -> None:
     assert describe_body(b"") == "an empty body"
     assert describe_body(b"a\x00\r\nb\xff") == '"a\\x00 b\ufffd"'
     assert (seconds_in_words(5.0), seconds_in_words(0.25), seconds_in_words(12.34)) == ("5 s", "0.2 s", "12.3 s")
@@ -327,7 +327,7 @@ def test_an_approval_is_sent_once_and_in_the_version_that_was_found() -> None:
     ]
 
 
-# Who am I
+# The VM's own name
 
 
 @pytest.mark.parametrize(("name", "expected"), [("instance_2017-08-01.json", "web_0"), ("instance_2017-04-02.json", "db_0")])

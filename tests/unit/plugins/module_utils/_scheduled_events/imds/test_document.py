@@ -81,7 +81,7 @@ def test_vectors_parse_as_their_names_say(name: str, incarnation: int, expected:
 
 
 @pytest.mark.parametrize("path", sorted(PAYLOADS.glob("no_document_*")) + sorted(PAYLOADS.glob("error_*")), ids=lambda path: path.name)
-def test_what_is_no_document_is_one_error_with_what_came_and_from_where(path: t.Any) -> None:
+def test_an_invalid_document_is_one_error_with_its_content_and_source(path: t.Any) -> None:
     with pytest.raises(ScheduledEventsError) as caught:
         parse_document(path.read_bytes(), "2020-07-01", source="http://127.0.0.1:1/where")
     assert caught.value.kind == "bad_document"
@@ -155,7 +155,7 @@ def test_resources(came: t.Any, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "why"),
+    ("event", "reason"),
     [
         (7, "event 2 is not an object"),
         (raw_event(EventId=...), "event 2 has no EventId"),
@@ -166,8 +166,8 @@ def test_resources(came: t.Any, expected: list[str]) -> None:
         (raw_event(EventType=["Reboot"]), "event 2 has no text as EventType"),
     ],
 )
-def test_one_unusable_event_spoils_the_document(event: t.Any, why: str) -> None:
-    with pytest.raises(ScheduledEventsError, match=why):
+def test_one_unusable_event_spoils_the_document(event: t.Any, reason: str) -> None:
+    with pytest.raises(ScheduledEventsError, match=reason):
         parse_document(document(1, raw_event(), event), "2020-07-01")
 
 
@@ -248,7 +248,7 @@ def test_not_before_does_not_depend_on_the_locale(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(calendar, "day_abbr", ["mo", "di", "mi", "do", "fr", "sa", "so"])
     monkeypatch.setattr(_strptime, "_TimeRE_cache", _strptime.TimeRE())
     monkeypatch.setattr(_strptime, "_regex_cache", {})
-    # The process does speak German now: this is what a client with strptime would fall over.
+    # The process now uses German: a client with strptime would fail on this.
     with pytest.raises(ValueError, match="does not match"):
         datetime.datetime.strptime("Wed, 19 Oct 2016", "%a, %d %b %Y")
     assert parse_not_before("Wed, 19 Oct 2016 18:29:47 GMT") == "2016-10-19T18:29:47Z"
@@ -280,7 +280,7 @@ def made_up(chance: random.Random, depth: int = 0) -> t.Any:
 
 
 def made_up_body(chance: random.Random, text: str) -> bytes:
-    """A sound document, damaged more and more: values, keys, then the bytes."""
+    """A valid document, damaged more and more: values, keys, then the bytes."""
     events = [raw_event(EventId=str(number)) for number in range(chance.randrange(4))]
     data: t.Any = {"DocumentIncarnation": chance.randrange(9), "Events": events}
     for unused in range(chance.choice([0, 0, 0, 1, 1, 2])):
@@ -313,7 +313,7 @@ def check_events(found: Document) -> None:
         for key in ("event_type", "event_status", "resource_type", "description", "event_source", "not_before"):
             assert event[key] is None or isinstance(event[key], str)
         assert event["not_before"] is None or parse_not_before(event["not_before"]) == event["not_before"]
-    # Whatever came can be given back to Ansible.
+    # Every result can be returned to Ansible.
     json.dumps(found.events, allow_nan=False, ensure_ascii=False).encode("utf-8")
 
 
@@ -344,7 +344,7 @@ def test_20000_made_up_bodies_are_events_or_one_error() -> None:
 
     run()
     assert count["documents"] + count["errors"] >= 20000
-    # Neither half may be empty, or the test has stopped testing it.
+    # If either half were empty, the test would no longer test it.
     assert count["documents"] > 5000
     assert count["events"] > 5000
     assert count["errors"] > 5000
@@ -364,7 +364,7 @@ HUGE = [
 
 
 @pytest.mark.parametrize("number", range(len(HUGE)))
-def test_what_is_out_of_all_bounds_is_refused_in_words(number):
+def test_out_of_bounds_input_is_refused_with_a_message(number):
     with pytest.raises(ScheduledEventsError) as caught:
         parse_document(HUGE[number], "2020-07-01")
     assert len(str(caught.value)) < 1000

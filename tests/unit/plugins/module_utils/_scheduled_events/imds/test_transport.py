@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The wire, with real sockets: faults, limits, timeouts, one kept connection, no proxy and no redirect."""
+"""The transport, with real sockets: faults, limits, timeouts, one kept connection, no proxy and no redirect."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
 PATH = "/metadata/scheduledevents?api-version=2020-07-01"
 
 
-def ask(server: Server, method: str = "GET", body: str | None = None, **timeouts: float) -> Answer:
+def send(server: Server, method: str = "GET", body: str | None = None, **timeouts: float) -> Answer:
     return LocalTransport(server.url).request(method, PATH, body, **timeouts)
 
 
 def fault(server: Server, **options: t.Any) -> ScheduledEventsError:
     with pytest.raises(ScheduledEventsError) as caught:
-        ask(server, **options)
-    # From where and for what: every fault says it.
+        send(server, **options)
+    # Every fault names the address and the request.
     assert server.url + PATH in str(caught.value)
     return caught.value
 
 
 def test_status_headers_and_body_come_back() -> None:
     with Server(http(404, "nothing", X_Ms_Request_Id="one")) as server:
-        answer = ask(server)
+        answer = send(server)
     assert (answer.status, answer.body, answer.headers["x-ms-request-id"]) == (404, b"nothing", "one")
 
 
 def test_requests_carry_the_header_that_azure_wants_and_none_that_it_refuses() -> None:
     with Server(http()) as server:
-        ask(server)
-        ask(server, "POST", '{"a":"ä"}')
+        send(server)
+        send(server, "POST", '{"a":"ä"}')
     get, post = server.requests
     assert (get.method, get.path, get.headers["metadata"], get.body) == ("GET", PATH, "true", "")
     assert (post.method, post.headers["metadata"], post.headers["content-type"]) == ("POST", "true", "application/json")
@@ -101,7 +101,7 @@ def test_answers_that_end_with_the_connection(answer: bytes) -> None:
 def test_chunked_answer() -> None:
     body = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
     with Server(body) as server:
-        assert ask(server).body == b"abcde"
+        assert send(server).body == b"abcde"
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_answers_over_one_mebibyte_are_refused(step: t.Any) -> None:
 
 def test_an_answer_of_one_mebibyte_is_taken() -> None:
     with Server(http(body=b"x" * MAX_ANSWER_BYTES)) as server:
-        assert len(ask(server).body) == MAX_ANSWER_BYTES
+        assert len(send(server).body) == MAX_ANSWER_BYTES
 
 
 def test_a_slow_answer_is_waited_for_far_longer_than_a_connection() -> None:
     with Server(slowly(0.4, http(body="late"))) as server:
-        assert ask(server, connect_timeout=0.1, request_timeout=5.0).body == b"late"
+        assert send(server, connect_timeout=0.1, request_timeout=5.0).body == b"late"
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_after_a_timeout_the_late_answer_is_not_taken_for_the_next_one() -> None
         assert transport.request("GET", PATH).body == b"next"
 
 
-def test_an_address_that_nobody_answers_fails_in_connect_timeout_with_advice() -> None:
-    # A full backlog drops further connection requests: what a route into nowhere looks like.
+def test_an_unreachable_address_fails_within_connect_timeout_with_advice() -> None:
+    # A full backlog drops further connection requests, like an unreachable route.
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(0)
@@ -217,13 +217,13 @@ def test_proxies_in_the_environment_never_matter(monkeypatch: pytest.MonkeyPatch
         for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("no_proxy", "")
-        assert ask(server).body == b"service"
+        assert send(server).body == b"service"
     assert proxy.requests == []
 
 
 def test_a_redirect_is_handed_back_and_not_followed() -> None:
     with Server(http(body="other")) as other, Server(http(302, Location=other.url)) as server:
-        assert ask(server).status == 302
+        assert send(server).status == 302
     assert other.requests == []
 
 

@@ -12,14 +12,8 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import WrongDecision, checked_decision
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, take_step
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    RecordsError,
-    Unreadable,
-    decode,
-    empty_record,
-    encode,
-    file_name,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, empty_record, file_name
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
 
 NOON, LATER = utc_text(START), utc_text(START + 3600)

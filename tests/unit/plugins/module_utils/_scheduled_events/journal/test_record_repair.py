@@ -27,13 +27,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.enabled_since import note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    Unreadable,
-    decode,
-    empty_record,
-    encode,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import note_asked
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Unreadable, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
@@ -246,7 +242,7 @@ def test_no_more_claims_and_marks_than_the_limits_are_read_and_it_is_said(record
     for number in range(MARKS + 1):
         put(records, b"{}", f"upgrade-{number:016x}.json")
     claims = LeaseStore(records.files, records.host).read_all()
-    assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} claims" in claims.problems[0]
+    assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} leases" in claims.problems[0]
     marks = Marks(records.files, records.host).read_all()
     assert len(marks.problems) == MARKS + 1 and f"{MARKS + 1} marks" in marks.problems[0]
 

@@ -12,17 +12,17 @@ import tempfile
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles, check_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
     Step,
     may_be_pruned,
     take_step,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     PHASES,
     Unreadable,
-    decode,
     empty_record,
-    encode,
     file_name,
     public,
     split_name,
@@ -126,3 +126,35 @@ def test_any_step_is_taken_or_refused_in_words(changes, method, event):
 def test_a_huge_number_is_no_traceback():
     with pytest.raises(Unreadable):
         decode(b"[" + b"9" * 100000 + b"]", "event-x.1.json")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kinds"),
+    [
+        (record_schema.RecordKeys, record_schema.RECORD_KINDS),
+        (record_schema.Event, record_schema.EVENT_KINDS),
+        (record_schema.Method, record_schema.METHOD_KINDS),
+        (record_schema.HistoryEntry, record_schema.HISTORY_KINDS),
+    ],
+)
+def test_types_and_tables_name_the_same_keys(typed, kinds):
+    assert list(typed.__annotations__) == list(kinds)
+
+
+def test_an_empty_record_is_complete():
+    """With every key, and nothing in it that reading it again would mend."""
+    record = dict(empty_record("x"), revision=1)
+    assert list(record) == list(record_schema.RECORD_KINDS)
+    assert public(decode(encode(record), "event-x.1.json")) == record
+
+
+def test_lists_of_keys_come_from_the_table():
+    assert set(record_schema.STAMPS) < set(record_schema.TEXT_KEYS) < set(record_schema.RECORD_KINDS)
+    assert record_schema.METHOD_KEYS[0] == "id" and record_schema.EVENT_KEYS[0] == "event_id"
+
+
+@pytest.mark.parametrize("state", [*record_schema.METHOD_STATES, "unheard of", None, 7])
+def test_a_method_in_an_unknown_state_may_have_acted(state):
+    record = dict(empty_record("x"), revision=1, methods=[{"id": "1-service", "state": state}])
+    found = decode(json.dumps(record).encode(), "event-x.1.json")["methods"][0]["state"]
+    assert found == (state if state in record_schema.METHOD_STATES else "begun")

@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     LONGEST_SECONDS,
     ReplicaStore,
     checked_restore,
-    mirror_name,
+    replica_name,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -28,7 +28,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
 )
 
 METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {"balancers": {}}, "outside": True}
-NAME = mirror_name("web1", EVENT)
+NAME = replica_name("web1", EVENT)
 
 
 @pytest.fixture

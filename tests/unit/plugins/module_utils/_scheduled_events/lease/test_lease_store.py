@@ -16,8 +16,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
     LeaseLost,
-    claim_name,
-    split_claim_name,
+    lease_name,
+    split_lease_name,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
@@ -90,7 +90,7 @@ def test_claiming_again_renews(claims, host):
     first = claims.make(MINE, EVENT, 10)
     host.pass_time(5)
     second = claims.make(MINE, EVENT, 10)
-    assert split_claim_name(second).limit - split_claim_name(first).limit == 5000
+    assert split_lease_name(second).limit - split_lease_name(first).limit == 5000
     assert names(claims) == [second]
     assert claims.make(MINE, EVENT, 10) == second
 
@@ -139,7 +139,7 @@ def test_a_clock_that_was_put_back_blocks_nobody_for_days(claims, host):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"groups": 3, "who": {}}', b"[" * 100000])
 def test_an_unreadable_claim_is_a_claim_all_the_same(claims, content):
     claims.files.make()
-    name = claim_name(THEIRS, EVENT, int((START + 10) * 1000))
+    name = lease_name(THEIRS, EVENT, int((START + 10) * 1000))
     claims.files.write_exclusive(name, content)
     (found,) = claims.read_all().claims
     assert (found["run"], found["expired"], found["groups"]) == (THEIRS, False, {})
@@ -147,7 +147,7 @@ def test_an_unreadable_claim_is_a_claim_all_the_same(claims, content):
 
 def test_a_limit_beyond_any_calendar_is_no_traceback(claims):
     claims.files.make()
-    claims.files.write_exclusive(claim_name(THEIRS, EVENT, 999999999999999), b"{}")
+    claims.files.write_exclusive(lease_name(THEIRS, EVENT, 999999999999999), b"{}")
     assert claims.read_all().claims[0]["expired"] is True
 
 
@@ -259,7 +259,7 @@ def test_a_name_that_is_no_claim_is_never_removed(claims):
     change(claims, changes={"phase": "noticed"})
     before = names(claims)
     for name in [*before, "../../etc/passwd", "asked"]:
-        with pytest.raises(RecordsError, match="not the name of a claim"):
+        with pytest.raises(RecordsError, match="not the name of a lease"):
             claims.remove_expired(name)
     assert names(claims) == before
 

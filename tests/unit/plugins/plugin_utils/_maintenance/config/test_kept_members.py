@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The keep of capacity groups: what must be true of those that stay. Each test tries to take the last one."""
+"""The keep conditions of capacity groups. Each test tries to drain the last member that is kept."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_group_with_keep_needs_no_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "words"),
+    ("keep", "message"),
     [
         ([], "must be a JMESPath expression or a list of such"),
         ([1], "must be a JMESPath expression or a list of such"),
@@ -74,12 +74,12 @@ def test_a_group_with_keep_needs_no_number() -> None:
         ([REPLICA, "[0].zone"], "keep 2 must be true or false"),
     ],
 )
-def test_expressions_that_cannot_be_used(keep: Any, words: str) -> None:
-    with pytest.raises(CapacityError, match=words):
+def test_expressions_that_cannot_be_used(keep: Any, message: str) -> None:
+    with pytest.raises(CapacityError, match=message):
         load([{**db(), "keep": keep}])
 
 
-# --- The last one --------------------------------------------------------------------------------------------------------
+# --- The last member -----------------------------------------------------------------------------------------------------
 
 
 def test_the_last_replica_stays() -> None:
@@ -121,7 +121,7 @@ def test_one_in_each_zone() -> None:
     assert "drain vm1 E1" in acts(plan(*seen, capacity=[db("length([?fault_domain=='7']) == `0`")]))
 
 
-def test_an_event_whose_vms_are_out_already_puts_nobody_more_out() -> None:
+def test_an_event_of_unavailable_vms_makes_no_other_unavailable() -> None:
     its = event("E1", ("vm2",))
     found = plan(server("vm1", role="primary"), server("vm2", [its], [record("drained", its)]), server("vm3", state="unreachable"), capacity=[db()])
     assert "approve vm2 E1" in acts(found)
@@ -162,14 +162,14 @@ def test_a_retired_replica_does_not_serve() -> None:
 
 
 def kept(which: int, serving: list[dict[str, Any]]) -> bool:
-    """What the expressions say, without JMESPath."""
+    """Evaluate the conditions without JMESPath."""
     if which == 0:
         return any(one["labels"]["role"] == "replica" for one in serving)
     return {"1", "2"} <= {one["look"]["identity"]["zone"] for one in serving}
 
 
 def check(dice: random.Random) -> int:
-    """How many VMs begin; fails when what must be kept is not."""
+    """Return how many VMs begin a drain; fail if a condition breaks."""
     events, _groups = fleet(dice)
     which = dice.randrange(2)
     seen = []
@@ -209,13 +209,13 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[int]
     return begun
 
 
-def test_no_plan_begins_what_breaks_a_keep() -> None:
-    # A plan that never begins anything would pass too.
+def test_no_plan_starts_a_drain_that_breaks_a_keep() -> None:
+    # A plan that never begins a drain would also pass.
     assert sum(map(bool, search(300))) > 20
 
 
 @pytest.mark.parametrize(("module", "mutant"), [(full_groups, "unkept"), (allocation, "_is_out"), (allocation, "_why_stuck")])
-def test_the_oracle_sees_what_is_broken(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_a_broken_keep(module: ModuleType, mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, mutant, lambda *given: None)
     with pytest.raises(AssertionError, match="begin, out are"):
         search(300, (Phase.generate,))

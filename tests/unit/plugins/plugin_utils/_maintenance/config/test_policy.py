@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The policy: the named ones, what a rule may say, and errors that name the rule and the position."""
+"""The policy: named policies, keys of a rule, and errors that name the rule and the position."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
 
 
 @pytest.mark.parametrize(
-    ("policy", "words"),
+    ("policy", "message"),
     [
         ("none", "no policy named 'none'"),
         (7, "a name or a list"),
@@ -79,10 +79,10 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
     ],
     ids=str,
 )
-def test_errors_name_rule_and_position(policy: Any, words: str) -> None:
+def test_errors_name_rule_and_position(policy: Any, message: str) -> None:
     with pytest.raises(PolicyError) as caught:
         load(policy)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_text_from_templates_is_understood() -> None:
@@ -99,7 +99,7 @@ def test_conditions_may_look_into_the_event_as_received() -> None:
     assert decide([{**DRAIN, "when": "length(resources)", "name": "n"}, DRAIN])[0] == "n"
 
 
-def test_no_rule_means_that_a_person_looks() -> None:
+def test_an_event_without_a_rule_needs_an_operator() -> None:
     found = load([{**DRAIN, "when": "event_type == 'Freeze'"}]).decide(event())
     assert (found.drain, found.approve) == (True, "never")
     assert found.problem
@@ -110,7 +110,7 @@ def test_the_strictest_wins() -> None:
     assert strictest([now, after]) is after
     assert strictest([never, after, now]) is never
     assert strictest([now, let]) is let
-    # Each of them as strict as any: who drains does not loosen what is never approved.
+    # Each is the strictest in one way: a rule that drains does not weaken one that never approves.
     both = strictest([let, after])
     assert (both.drain, both.approve) == (True, "never")
     loose = Decision("e", True, "after_drain", unreachable="drained")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arbitrary looks: the plan never crashes, never approves or recovers on what is not there, and is the same every time."""
+"""Arbitrary observations: the plan never crashes, never approves or recovers without evidence, and is deterministic."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def an_event(dice: random.Random) -> dict[str, Any]:
 
 
 def a_twist(dice: random.Random) -> dict[str, Any]:
-    """What a record may say beside what belongs to its phase."""
+    """Return optional keys of a record, beside those of its phase."""
     twists = {key: dice.choice(TIMES) for key in ("verified_at", "approved_at", "started_at", "missing_since")}
     twists["boot_id"] = dice.choice(("boot", "c", None))
     twists["told"] = dice.sample(PHASES, 3)  # type: ignore[assignment]
@@ -56,7 +56,7 @@ def a_twist(dice: random.Random) -> dict[str, Any]:
 
 
 def a_vm(dice: random.Random, host: str, events: list[dict[str, Any]], over: bool) -> dict[str, Any]:
-    """A VM that mostly lists the events and has records that mostly make sense."""
+    """Return a VM that mostly lists the events, with mostly consistent records."""
     records = []
     for its_event in events:
         phase = dice.choice((None, *["drained"] * 7, *PHASES))
@@ -75,7 +75,7 @@ def a_vm(dice: random.Random, host: str, events: list[dict[str, Any]], over: boo
 
 @some.composite
 def fleets(draw: Any) -> list[dict[str, Any]]:
-    """Up to three VMs, made by dice because hypothesis alone likes them empty; then some junk anywhere."""
+    """Return up to three VMs, made by a random generator because hypothesis alone prefers empty ones; then add junk."""
     dice = random.Random(draw(some.integers(0, 2**64)))
     events = [an_event(dice) for _number in range(dice.randint(1, 2))]
     over = dice.random() < 0.3
@@ -86,7 +86,7 @@ def fleets(draw: Any) -> list[dict[str, Any]]:
 
 
 def spoil(draw: Any, inside: dict[str, Any]) -> None:
-    """Put junk somewhere below."""
+    """Put junk somewhere into the value."""
     key = draw(some.sampled_from(sorted(key for key in inside if key != "host")))
     value = inside[key]
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -108,13 +108,13 @@ SEEN: Counter[str] = Counter()
 
 
 def short_pause(look: dict[str, Any], event_id: str) -> bool:
-    """Whether a VM lists the event as a Freeze of a few seconds, as the first rule of the policies has it."""
+    """Return whether a VM lists the event as a short Freeze, as the first rule of the policies does."""
     listed = [its for its in look["events"] if str(its["event_id"]).strip().lower() == event_id.strip().lower()]
     return any(its.get("event_type") == "Freeze" and its.get("duration_in_seconds") in (0, 9) for its in listed)
 
 
 def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
-    """What must be true of every plan."""
+    """Check the invariants of every plan."""
     read = {host for host, about in found["hosts"].items() if about["state"] == "ok"}
     entries = {entry["event_id"].lower(): entry for entry in found["events"]}
     looks = {one["host"]: one["look"] for one in fleet}
@@ -132,7 +132,7 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
                 assert set(entry["resources"]) <= set(step["approve_for"])
                 if entry["rule"]["approve"] != "now":
                     for part in entry["parts"]:
-                        # A VM whose own document calls it a short pause has nothing to drain for, whatever another one drained for.
+                        # A VM whose own document has a short pause needs no drain, whatever another VM drained for.
                         if part["host"] in entry["hosts"] and not short_pause(looks[part["host"]], event_id):
                             assert part["changed"]
                             assert {one["state"] for one in part["changed"]} == {"drained"}
@@ -149,7 +149,7 @@ def any_fleet(fleet: list[dict[str, Any]], choices: dict[str, Any], policy: str)
     before = copy.deepcopy(fleet)
     found = make_plan(fleet, policy=policy, settings=choices, now=at(0))
     check(fleet, found)
-    # Pure: nothing given is changed, the same again is the same, and the plan is plain data.
+    # Pure: arguments stay unchanged, the result is repeatable, and the plan is plain data.
     assert repr(fleet) == repr(before)
     assert json.dumps(make_plan(fleet, policy=policy, settings=choices, now=at(0))) == json.dumps(found)
     assert all(isinstance(line, str) for line in status(found))
@@ -161,7 +161,7 @@ def any_fleet(fleet: list[dict[str, Any]], choices: dict[str, Any], policy: str)
 def test_any_fleet_gives_a_plan_that_keeps_the_rules() -> None:
     SEEN.clear()
     any_fleet()
-    # The fleets must be worth something: checks of acts that never come would check nothing.
+    # The fleets must reach these acts, or the checks would test nothing.
     assert SEEN["approve"] >= 5
     assert SEEN["recover"] >= 5
     assert SEEN["drain"] >= 20
@@ -170,7 +170,7 @@ def test_any_fleet_gives_a_plan_that_keeps_the_rules() -> None:
 
 @LIMITS
 @given(FLEETS, CHOICES, some.sampled_from(["unreachable", "failed", "excluded"]))
-def test_without_looks_nothing_is_done(fleet: list[dict[str, Any]], choices: dict[str, Any], state: str) -> None:
+def test_without_observations_nothing_is_done(fleet: list[dict[str, Any]], choices: dict[str, Any], state: str) -> None:
     blind = [{**one, "state": state, "look": None} for one in fleet]
     assert make_plan(blind, settings=choices, now=at(0))["steps"] == []
 

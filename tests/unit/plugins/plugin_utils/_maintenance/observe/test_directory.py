@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who a VM is: what the inventory knows decides, and what two VMs claim is confused."""
+"""Identity: the inventory's takes precedence, and conflicting claims are contested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ID = "0a1b2c3d-0000-4000-8000-00000000000f"
 PATH = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/vm1"
 
 
-def who(name: str = "vm1", vm_id: str | None = ID) -> dict[str, Any]:
+def identity_of(name: str = "vm1", vm_id: str | None = ID) -> dict[str, Any]:
     return {"name": name, "resource_group": "RG", "subscription_id": "S", "vm_id": vm_id}
 
 
@@ -34,33 +34,33 @@ def drained(host: str, **more: Any) -> dict[str, Any]:
         # Inventories of other kinds use these names for other things.
         ({"vmid": 7, "id": "i-0123"}, {}),
         ({"vmid": None, "id": ["x"]}, {}),
-        # What the VM says of itself by its facts is no inventory.
+        # Facts come from the VM, not from the inventory.
         ({"vmid": ID, "ansible_facts": {"vmid": ID}}, {}),
     ],
 )
-def test_what_the_inventory_knows(variables: dict[str, Any], known: dict[str, str]) -> None:
+def test_identity_from_the_inventory(variables: dict[str, Any], known: dict[str, str]) -> None:
     assert expected_identity.of_variables(variables) == known
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "message"),
     [({"vm_id": "another"}, "vmId"), ({"name": "web9"}, "name"), ({"group": "other"}, "resource group"), ({"subscription": "T"}, "subscription")],
 )
-def test_a_vm_that_contradicts_the_inventory_was_not_observed(known: dict[str, str], said: str) -> None:
-    found = plan({**drained("vm1", identity=who()), "expected_identity": known})
+def test_a_vm_that_contradicts_the_inventory_was_not_observed(known: dict[str, str], message: str) -> None:
+    found = plan({**drained("vm1", identity=identity_of()), "expected_identity": known})
     assert acts(found) == []
     assert found["hosts"]["vm1"]["state"] == "failed"
-    assert f"it says that its {said} is" in found["hosts"]["vm1"]["error"]
+    assert f"it says that its {message} is" in found["hosts"]["vm1"]["error"]
     assert found["summary"]["failed"] == ["vm1"]
 
 
 def test_one_that_agrees_or_does_not_say_is_observed() -> None:
-    for identity in (who(), who(vm_id=None)):
+    for identity in (identity_of(), identity_of(vm_id=None)):
         assert acts(plan({**drained("vm1", identity=identity), "expected_identity": {"vm_id": ID, "name": "vm1"}})) == ["approve vm1 E1"]
 
 
-def test_what_the_inventory_knows_names_a_silent_vm() -> None:
-    """So that no other name is unsure while it does not answer."""
+def test_the_inventory_identifies_a_silent_vm() -> None:
+    """Known, so that no other name is unsure while the VM does not answer."""
     both = event(resources=("vm1", "stranger"))
     silent = vm("host7", state="unreachable")
     seen = vm("vm1", [both], [record("drained", both)])
@@ -71,21 +71,21 @@ def test_what_the_inventory_knows_names_a_silent_vm() -> None:
 @pytest.mark.parametrize(
     "liar",
     [
-        vm("liar", [event()], identity=who(vm_id="another")),
-        vm("liar", [event()], identity=who()),
-        vm("liar", [], identity=who("liar")),
-        vm("liar", [event()], identity={**who(vm_id=None), "resource_group": "other"}),
+        vm("liar", [event()], identity=identity_of(vm_id="another")),
+        vm("liar", [event()], identity=identity_of()),
+        vm("liar", [], identity=identity_of("liar")),
+        vm("liar", [event()], identity={**identity_of(vm_id=None), "resource_group": "other"}),
     ],
     ids=["name", "name and id", "id under its own name", "name in another group"],
 )
-def test_a_name_or_an_id_that_two_claim_holds_the_approval_and_hides_nobody(liar: dict[str, Any]) -> None:
+def test_a_name_or_id_of_two_vms_holds_the_approval_and_hides_neither(liar: dict[str, Any]) -> None:
     liar["look"]["vm_name"] = liar["look"]["identity"]["name"]
-    honest = drained("vm1", identity=who())
+    honest = drained("vm1", identity=identity_of())
     assert acts(plan(honest)) == ["approve vm1 E1"]
     for seen in ([honest, liar], [liar, honest]):
         found = plan(*seen)
         assert not [word for word in acts(found) if word.startswith("approve")]
         assert "both say that" in found["summary"]["problems"][0]
         near = event(due=229)
-        first = vm("vm1", [near], identity=who())
+        first = vm("vm1", [near], identity=identity_of())
         assert "drain vm1 E1" in acts(plan(*[first if one is honest else one for one in seen]))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes in: settings, odd observations, tagged and lazy types, names and identities."""
+"""Input: settings, unusual observations, tagged and lazy types, names and identities."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 
 class TaggedText(str):
-    """As core 2.19 and later hand it out."""
+    """Text as core 2.19 and later tag it."""
 
 
 def tagged(value: Any) -> Any:
-    """The same in other types: mappings and lists that are no dict and no list, text with tags."""
+    """Return the value in other types: mappings and lists that are not dict and list, tagged text."""
     if isinstance(value, dict):
         return UserDict({TaggedText(key): tagged(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):
@@ -32,7 +32,7 @@ def tagged(value: Any) -> Any:
 
 
 def types(value: Any) -> set[type]:
-    """All types inside."""
+    """Return all types inside."""
     found = {type(value)}
     if isinstance(value, dict):
         for key, item in value.items():
@@ -60,7 +60,7 @@ def test_numbers_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"gone_second": 1}, "unknown setting 'gone_second'"),
         ({"retries": "many"}, "setting retries must be a number"),
@@ -78,8 +78,8 @@ def test_numbers_as_text() -> None:
         ([], "settings must be a dictionary"),
     ],
 )
-def test_settings_that_cannot_be_used(given: Any, words: str) -> None:
-    with pytest.raises(SettingsError, match=words):
+def test_settings_that_cannot_be_used(given: Any, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         load(given)
 
 
@@ -127,7 +127,7 @@ def test_a_record_of_another_vm_is_left_alone() -> None:
 
 
 def test_one_vm_twice_in_the_inventory_is_reported_and_not_approved() -> None:
-    """Which of them is the VM nobody can tell from what they say: one of them alone could hide the other."""
+    """Their answers do not show which of them is the VM, and believing one of them could hide the other."""
     identity = {"name": "vm1", "vm_id": "y"}
     found = plan(vm("a", [event()], vm_name="vm1", identity=identity), vm("b", [event()], vm_name="vm1", identity=identity))
     assert acts(found) == []

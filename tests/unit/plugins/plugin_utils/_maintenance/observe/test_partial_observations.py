@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks that saw only a part: records that cannot be read, clocks that were put back, starts that nobody saw."""
+"""Incomplete observations: unreadable records, clocks that were set back, unobserved starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_vm_whose_records_cannot_be_read_is_unknown() -> None:
     assert "permission denied" in found["hosts"]["vm1"]["error"]
 
 
-def test_a_clock_that_was_put_back_blinds_nobody_for_days() -> None:
+def test_a_clock_that_was_set_back_hides_no_event_for_days() -> None:
     missing = record("approved", missing_since=at(-60))
     after = vm("vm1", [], [missing], enabled_at=at(5 * 86_400), enabled_recently=False)
     assert noted(plan(after))["phase"] == "gone"
@@ -34,12 +34,12 @@ def test_an_event_that_came_and_went_unseen_over_a_failed_drain_is_reported() ->
 
 
 def resting(host: str, **look: Any) -> dict[str, Any]:
-    """A VM that was seen at the beginning of the run and takes no part any more."""
+    """Return a VM that was observed at the beginning of the run and no longer takes part."""
     seen = vm(host, **look)
     return {**seen, "state": "resting", "look": None, "last_look": seen["look"], "reached_before": True}
 
 
-def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it() -> None:
+def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:
     both = event(resources=("vm1", "vm2"))
     ready = record("drained", both, ago=10)
     found = plan(vm("vm1", [both], [ready]), resting("vm2"))
@@ -50,7 +50,7 @@ def test_a_vm_that_takes_no_part_any_more_has_answered_and_holds_what_names_it()
     assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
 
 
-def test_what_was_over_before_a_vm_took_no_part_any_more_is_reported_as_over() -> None:
+def test_events_that_ended_before_a_vm_rested_are_reported_as_over() -> None:
     over = record("recovered", approved_at=at(-600), missing_since=at(-500), outcome="completed")
     found = plan(resting("vm1", records=[over]))["events"][0]
     assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing: it is over")

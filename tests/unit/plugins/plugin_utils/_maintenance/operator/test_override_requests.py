@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person says: refused where it cannot be meant, and written to the right records."""
+"""Override requests: invalid ones are refused, valid ones are written to the right records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import checked_decision
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, say
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, plan_writes
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, plan, record, vm
 
 BOTH = event("E1", ("vm1", "vm2"))
@@ -23,8 +23,8 @@ def fleet() -> list[dict[str, Any]]:
 
 
 def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, **settings: Any) -> list[dict[str, Any]]:
-    """Say it, and write it as maintenance_record does; the writes."""
-    writes = say(seen, given, settings, at(now))["writes"]
+    """Request the override and write it as maintenance_record does; return the writes."""
+    writes = plan_writes(seen, given, settings, at(now))["writes"]
     for write in writes:
         (look,) = [one["look"] for one in seen if one["host"] == write["host"]]
         found = [one for one in look["records"] if one["event"]["event_id"] == write["event_id"]]
@@ -37,7 +37,7 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"event_id": ""}, "decide_event_id is missing"),
         ({"action": "explode"}, "'explode'; it must be one of approve, hold, release, let_it_come$"),
@@ -56,9 +56,9 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
         ({"event_id": "E9"}, r"no VM lists event E9 or has a record of it; known are: E1 \(Reboot of vm1, vm2\)"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], words: str) -> None:
-    with pytest.raises(OverrideRequestError, match=words):
-        say(fleet(), {**HOLD, **given}, now=at(0))
+def test_invalid_requests_are_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(OverrideRequestError, match=message):
+        plan_writes(fleet(), {**HOLD, **given}, now=at(0))
 
 
 def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
@@ -74,24 +74,24 @@ def test_it_is_written_to_the_vms_of_the_event_and_no_other() -> None:
         "vm": None,
         "beside": [],
     }
-    # Who lists it gets an ordinary record; the phase of one that is there is left alone.
+    # A VM that lists the event gets an ordinary record; an existing record keeps its phase.
     assert [write["event"] is None for write in writes] == [True, False]
     assert all(set(write["changes"]) == {"decision"} for write in writes)
     assert acts(plan(*seen)) == []
 
 
-def test_said_once_more_it_changes_nothing() -> None:
+def test_a_repeated_override_changes_nothing() -> None:
     for given in (HOLD, {**HOLD, "hours": 3}, {**HOLD, "until": at(9999)}, {**HOLD, "action": "release"}):
         seen = fleet()
         assert len(written(seen, given)) == 2, given
         assert written(seen, given, now=60) == [], given
     assert len(written(seen, {**HOLD, "who": "bob"}, now=60)) == 2
     assert len(written(seen, {**HOLD, "who": "bob", "hours": 48}, now=60)) == 2
-    # When its time is over it can be said again.
+    # After its end the same override can be requested again.
     assert len(written(seen, {**HOLD, "who": "bob"}, now=3 * 86400)) == 2
 
 
-def test_who_was_silent_gets_the_same_word_later() -> None:
+def test_a_vm_that_was_silent_gets_the_same_override_later() -> None:
     seen = fleet()
     late = copy.deepcopy(seen[1])
     seen[1] = vm("vm2", state="unreachable")
@@ -102,7 +102,7 @@ def test_who_was_silent_gets_the_same_word_later() -> None:
     assert write["changes"]["decision"]["at"] == at(0)
 
 
-def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
+def test_a_newer_override_replaces_the_older() -> None:
     seen = fleet()
     written(seen, HOLD)
     written(seen, {**HOLD, "action": "approve", "why": "now"}, now=10)
@@ -110,11 +110,11 @@ def test_a_newer_word_about_the_event_takes_the_place_of_the_older() -> None:
     assert acts(plan(*seen, now=20)) == ["approve vm1 E1"]
 
 
-def test_where_no_vm_of_the_event_answers_nothing_can_be_said() -> None:
+def test_without_an_answering_vm_no_override_is_possible() -> None:
     """A record on another VM would not count."""
     silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
     with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):
-        say([vm("vm1"), silent], HOLD, now=at(0))
+        plan_writes([vm("vm1"), silent], HOLD, now=at(0))
 
 
 def test_an_event_of_which_only_a_record_remains() -> None:

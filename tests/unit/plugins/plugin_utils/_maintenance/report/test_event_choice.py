@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which event a person means: never one that somebody added to be taken for it."""
+"""Selection of an event by an operator: an event added by a VM is never selected instead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_beginning_is_enough_in_any_case(typed: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["c70", "C", "", "7061", "bac", "c707", "sha256:", "sha256:00", "*", "c7.*", "С706"])
-def test_what_is_no_beginning_chooses_nothing(typed: str) -> None:
+def test_input_that_is_no_prefix_selects_nothing(typed: str) -> None:
     assert chosen(typed, REAL, OTHER) is None
 
 
@@ -44,21 +44,21 @@ def test_an_event_that_was_added_makes_the_choice_an_error_and_never_wins(liar: 
     with pytest.raises(SelectionError, match=r"c706 may be any of 2 events; type more of it; known are: .*C7061BAC-AFDC.*, type c7061") as caught:
         chosen("c706", REAL, liar, OTHER)
     assert str(caught.value).isprintable()
-    # A whole id of Azure's form is meant as it stands, whatever begins with it.
+    # A whole id of Azure's form selects its event, even if other ids begin with it.
     assert chosen(REAL, REAL, liar, REAL + "-x") == REAL.lower()
 
 
-def test_what_is_shown_is_short_and_safe() -> None:
+def test_shown_handles_are_short_and_safe() -> None:
     shown = handles([REAL, OTHER, "C7061BAC-x", "c7061", "$(reboot)", "E1", "42"])
     assert shown[REAL.lower()] == "c7061bac-a"
     assert shown[OTHER.lower()] == "d00d"
     assert shown["c7061bac-x"] == "c7061bac-x"
     assert shown["e1"] == "e1"
-    # The beginning of another's id, what a shell would run, and what looks like a number are chosen by a hash.
+    # An id is selected by a hash if it begins another id, contains shell syntax or looks like a number.
     assert all(len(shown[one]) == len("sha256:") + 8 and shown[one].startswith("sha256:") for one in ("c7061", "$(reboot)", "42"))
 
 
-def test_the_words_for_what_is_unknown_list_what_there_is() -> None:
+def test_the_message_for_an_unknown_event_lists_the_known_ones() -> None:
     words = unknown("E9\x1b[2J", {"e1": "E1 (Reboot of vm1)", "a\x1bb": "a\x1bb (\u202e of vm2)"})
     assert words.startswith("no VM lists event E9\\x1b[2J or has a record of it; known are: E1 (Reboot of vm1), type e1; a\\x1bb (\\u202e of vm2), type sha")
     assert words.isprintable()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run that changes nothing must not spin: it sees that from two plans with one fingerprint."""
+"""A run without effect must not loop: two plans in a row have the same fingerprint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_write_that_failed_leaves_the_fingerprint() -> None:
     assert before["fingerprint"] == again["fingerprint"]
 
 
-def test_what_was_written_or_is_due_now_changes_it() -> None:
+def test_writes_and_new_steps_change_the_fingerprint() -> None:
     noticed = record("noticed", revision=1)
     found = {plan(vm("vm1", [event()]))["fingerprint"], plan(vm("vm1", [event()], [noticed]))["fingerprint"]}
     found.add(plan(vm("vm1", [event()], [{**noticed, "revision": 2}]))["fingerprint"])

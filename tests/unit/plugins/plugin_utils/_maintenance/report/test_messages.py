@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people read: status lines, one event explained, the timeline."""
+"""The report for operators: status lines, one event explained, the timeline."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_one_line_for_each_event() -> None:
 
 
 @pytest.mark.parametrize(
-    ("observation", "words"),
+    ("observation", "message"),
     [
         (vm("vm1", [event()]), "Next: vm1 is drained."),
         (vm("vm1", [event()], [record("drained")]), "Next: vm1 approves it now."),
@@ -65,8 +65,8 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [event(due=None)]), "no start time given"),
     ],
 )
-def test_where_it_stands_and_what_comes_next(observation: dict, words: str) -> None:  # type: ignore[type-arg]
-    assert words in status(plan(observation))[0]
+def test_phase_and_next_step(observation: dict, message: str) -> None:  # type: ignore[type-arg]
+    assert message in status(plan(observation))[0]
 
 
 def test_one_event_explained() -> None:
@@ -101,7 +101,7 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
 
 
-def test_what_waits_for_an_operator_says_so() -> None:
+def test_events_that_wait_for_an_operator_say_so() -> None:
     words = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
     left = method("undoing", id="2-haproxy", method="haproxy", error=words)
     waits = "Next: vm1 waits for an operator: put back by hand what 2-haproxy changed, or list it in drain_methods_former."
@@ -109,7 +109,7 @@ def test_what_waits_for_an_operator_says_so() -> None:
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
         assert waits in status(plan(vm("vm1", [], [its])))[0]
     assert waits in status(plan(vm("vm1", [event()], [record("failed", methods=[left])])))[0]
-    # The run goes on with what it can.
+    # The run continues with the remaining methods.
     assert "Next: vm1 is put back." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
 
 
@@ -122,7 +122,7 @@ def test_failures_are_shown() -> None:
     assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last: it hangs."
 
 
-def test_what_cannot_be_shown() -> None:
+def test_views_that_do_not_exist() -> None:
     with pytest.raises(StatusError, match="format must be one of text, json"):
         status(plan(vm("vm1")), "xml")
     with pytest.raises(StatusError, match="must be the result of"):
@@ -145,14 +145,14 @@ def test_timeline_is_in_the_order_of_time() -> None:
         timeline([first])
 
 
-def test_what_will_be_drained_is_not_draining_yet() -> None:
+def test_a_planned_drain_is_not_draining_yet() -> None:
     found = plan(vm("vm1", [event()]))
     assert [step["act"] for step in found["steps"]][:2] == ["note", "drain"]
     assert found["events"][0]["phase"] == "noticed"
     assert plan(vm("vm1", [event()], [record("draining")]))["events"][0]["phase"] == "draining"
 
 
-def test_one_vms_records_do_not_bury_what_is_said_of_others() -> None:
+def test_one_vms_records_do_not_hide_messages_about_others() -> None:
     many = [method("undoing", error=f"method {number} is gone; see to it by hand") for number in range(5000)]
     events = [event(f"E{number}", ("vm1",)) for number in range(40)]
     problems = [f"problem {number} " + "x" * 9000 for number in range(50)]

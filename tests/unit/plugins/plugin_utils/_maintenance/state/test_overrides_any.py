@@ -132,7 +132,7 @@ def mutant_never_ends(patch: pytest.MonkeyPatch) -> Callable[[random.Random], bo
 
 
 def mutant_drains(patch: pytest.MonkeyPatch) -> Callable[[random.Random], bool]:
-    patch.setattr(overrides, "keeps_from_draining", lambda word, must_drain: False)
+    patch.setattr(overrides, "blocks_drain", lambda word, must_drain: False)
     return only_less_is_done("let_it_come")
 
 
@@ -142,7 +142,7 @@ def mutant_approves(patch: pytest.MonkeyPatch) -> Callable[[random.Random], bool
 
 
 def mutant_undoes(patch: pytest.MonkeyPatch) -> Callable[[random.Random], bool]:
-    patch.setattr(overrides, "says_approve", lambda word: False)
+    patch.setattr(overrides, "is_approval", lambda word: False)
     return approve_puts_nothing_back
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Batches, for any inventory: every host once, one domain at a time, and never more than were allowed."""
+"""Batches, for any inventory: every host once, one domain at a time, and never more hosts than allowed."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_serial_is_ansibles(serial: Any, sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("serial", [0, -1, "0%", "101%", "x", True, 1.5, [1, 0], {}])
-def test_what_is_no_serial_is_refused(serial: Any) -> None:
+def test_invalid_serials_are_refused(serial: Any) -> None:
     with pytest.raises(BatchError, match="serial must be"):
         make_batches(["a", "b"], "serial", serial)
 
 
-def test_what_cannot_be_put_into_batches_is_refused() -> None:
+def test_invalid_batch_arguments_are_refused() -> None:
     with pytest.raises(BatchError, match="by must be"):
         make_batches(["a"], "rack")
     with pytest.raises(BatchError, match="hosts must be"):
@@ -68,7 +68,7 @@ def test_what_cannot_be_put_into_batches_is_refused() -> None:
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(st.lists(st.tuples(st.sampled_from(["0", "1", "2"]), st.booleans()), min_size=1, max_size=20), st.sampled_from(KINDS), st.sampled_from([1, 2]))
-def test_what_was_begun_comes_first_in_batches_of_its_own(vms: list[tuple[str, bool]], by: str, serial: Any) -> None:
+def test_begun_vms_come_first_in_batches_of_their_own(vms: list[tuple[str, bool]], by: str, serial: Any) -> None:
     places = {f"vm{number}": {by: domain} for number, (domain, _begun) in enumerate(vms)}
     begun = [f"vm{number}" for number, (_domain, begun) in enumerate(vms) if begun]
     found = make_batches(list(places), by, serial, places, begun)

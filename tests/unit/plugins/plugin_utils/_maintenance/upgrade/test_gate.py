@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate, question by question: what is in the way, what is claimed and given back, and that it says so."""
+"""The gate: each blocker with its message, and the leases acquired and released."""
 
 from __future__ import annotations
 
@@ -39,16 +39,18 @@ def claim(event_id: str = OURS, run: str = "run000mine", *, left: float = 100, *
 UNTIL = f", until {at(100)[:10]} {at(100)[11:19]} UTC unless it goes on (100 s from now)"
 
 
-def theirs(event_id: str = "E9", **more: Any) -> dict[str, Any]:
+def lease_of_other_run(event_id: str = "E9", **more: Any) -> dict[str, Any]:
     return claim(event_id, "run00other", **more)
 
 
-def ours(host: str = "vm1", *events: dict[str, Any], claims: Any = None, **more: Any) -> dict[str, Any]:
-    """A VM that this run has claimed for the upgrade, and that has said so before it was looked at."""
+def leased_vm(host: str = "vm1", *events: dict[str, Any], claims: Any = None, **more: Any) -> dict[str, Any]:
+    """Return a VM with this run's acknowledged lease for the upgrade."""
     return {**vm(host, list(events), claims=[claim()] if claims is None else claims, **more), "acknowledged": [OURS.lower()]}
 
 
-def ask(*seen: dict[str, Any], batch: Any = ("vm1",), now: float = 0, memory: Any = None, capacity: Any = (), run: Any = None, **more: Any) -> dict[str, Any]:
+def gate_decision(
+    *seen: dict[str, Any], batch: Any = ("vm1",), now: float = 0, memory: Any = None, capacity: Any = (), run: Any = None, **more: Any
+) -> dict[str, Any]:
     given = {"upgrade": NAME, "batch": list(batch), **more}
     return make_gate(list(seen), given, settings={**SETTINGS, "capacity": list(capacity), "run": RUN if run is None else run}, now=at(now), seen=memory)
 
@@ -61,37 +63,37 @@ def steps(found: dict[str, Any]) -> list[str]:
     return [f"{step['act']} {step['host']} {step['event_id']}" for step in found["steps"]]
 
 
-def ago(seconds: float, outcome: str = "completed") -> dict[str, Any]:
-    """A record of an event that was over, and put back, so long ago."""
+def ended_event(seconds: float, outcome: str = "completed") -> dict[str, Any]:
+    """Return a record of an event that ended and recovered this many seconds ago."""
     its = event()
     return {**record("recovered", its, ago=seconds), "outcome": outcome, "missing_since": at(-seconds - 10), "methods": [method("undone")]}
 
 
-# --- Claims first, then a look, then it goes -----------------------------------------------------------------------------
+# --- Leases first, then an observation, then the batch -------------------------------------------------------------------
 
 
 def test_the_batch_is_claimed_before_it_goes() -> None:
-    found = ask(vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))
+    found = gate_decision(vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))
     assert (found["go"], steps(found), found["wait"]["seconds"]) == (False, [f"claim vm1 {OURS}", f"claim vm2 {OURS}"], 0)
     assert found["steps"][0]["claim"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "upgrade", "seconds": 180.0, "groups": {}}
     assert found["why"] == ["vm1, vm2 must be claimed first, and then looked at once more"]
 
 
-def test_it_goes_in_a_look_that_came_after_all_claims() -> None:
-    assert not ask(ours("vm1"), vm("vm2"), batch=("vm1", "vm2"))["go"]
-    assert not ask(ours("vm1"), {**ours("vm2"), "acknowledged": []}, batch=("vm1", "vm2"))["go"]
-    found = ask(ours("vm1"), ours("vm2"), batch=("vm1", "vm2"))
+def test_the_batch_goes_by_an_observation_newer_than_all_leases() -> None:
+    assert not gate_decision(leased_vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))["go"]
+    assert not gate_decision(leased_vm("vm1"), {**leased_vm("vm2"), "acknowledged": []}, batch=("vm1", "vm2"))["go"]
+    found = gate_decision(leased_vm("vm1"), leased_vm("vm2"), batch=("vm1", "vm2"))
     assert (found["go"], found["why"], found["steps"], found["obstacles"]) == (True, [], [], [])
 
 
-def test_whoever_only_looks_on_claims_nothing_and_hears_what_the_gate_would_say() -> None:
-    found = ask(vm("vm1"), run={})
+def test_a_run_without_an_id_acquires_nothing_and_gets_the_decision() -> None:
+    found = gate_decision(vm("vm1"), run={})
     assert (found["go"], found["steps"]) == (True, [])
-    assert not ask(vm("vm1", [event()]), run={})["go"]
+    assert not gate_decision(vm("vm1", [event()]), run={})["go"]
 
 
 def test_another_run_on_the_batch_makes_it_give_its_claims_back_and_come_after_events() -> None:
-    found = ask(ours("vm1"), ours("vm2", claims=[claim(), theirs()]), batch=("vm1", "vm2"))
+    found = gate_decision(leased_vm("vm1"), leased_vm("vm2", claims=[claim(), lease_of_other_run()]), batch=("vm1", "vm2"))
     assert (found["go"], kinds(found)) == (False, ["claim"])
     assert steps(found) == [f"release vm1 {OURS}", f"release vm2 {OURS}"]
     assert found["why"] == ["run run00other of bob on deploy2 is at work on vm2 for E9" + UNTIL]
@@ -99,30 +101,30 @@ def test_another_run_on_the_batch_makes_it_give_its_claims_back_and_come_after_e
 
 
 def test_another_upgrade_is_named() -> None:
-    found = ask(vm("vm1", claims=[theirs("upgrade:Packages", kind="upgrade")]))
+    found = gate_decision(vm("vm1", claims=[lease_of_other_run("upgrade:Packages", kind="upgrade")]))
     dead = ". If you know that this run is dead, say so: gate_dead_run=run00other"
     assert found["why"] == [f"run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'{UNTIL}{dead}"]
 
 
-def test_what_a_killed_run_of_this_upgrade_holds_of_the_group_is_said() -> None:
-    """Killed between the mark and the release: the VM is done, serves, and takes room until the time limit."""
-    done = vm("vm2", claims=[theirs(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
-    found = ask(ours("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
+def test_leases_of_a_killed_run_of_this_upgrade_are_named() -> None:
+    """A run was killed between mark and release: the VM is done, in service, and counts until the lease expires."""
+    done = vm("vm2", claims=[lease_of_other_run(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
+    found = gate_decision(leased_vm("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
     assert kinds(found) == ["capacity"]
     assert f"run run00other of bob on deploy2 holds vm2{UNTIL}" in found["why"][0]
     assert found["why"][0].endswith("gate_dead_run=run00other")
 
 
 def test_respond_says_which_upgrade_holds_a_vm() -> None:
-    found = plan(vm("vm1", [event()], claims=[theirs("upgrade:Packages")]), run={"id": "runrespond"})
+    found = plan(vm("vm1", [event()], claims=[lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"})
     assert found["events"][0]["reason"] == "run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'"
     assert {step["act"] for step in found["steps"]} == {"note", "tell"}
 
 
 def test_a_dead_runs_claim_is_removed_before_it_goes() -> None:
-    found = ask(ours("vm1", claims=[claim(), theirs(left=-1)]), vm("vm2", claims=[theirs(left=-1)]))
+    found = gate_decision(leased_vm("vm1", claims=[claim(), lease_of_other_run(left=-1)]), vm("vm2", claims=[lease_of_other_run(left=-1)]))
     assert (found["go"], steps(found)) == (False, [f"claim vm1 {OURS}", "release vm2 "])
-    assert found["steps"][0]["expired"] == [theirs()["name"]]
+    assert found["steps"][0]["expired"] == [lease_of_other_run()["name"]]
 
 
 # --- Events --------------------------------------------------------------------------------------------------------------
@@ -130,82 +132,82 @@ def test_a_dead_runs_claim_is_removed_before_it_goes() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"status": "Started"}, {"due": None}, {"event_type": "Freeze", "duration_in_seconds": 0}, {"event_type": "Brew"}])
 def test_a_listed_event_on_the_batch_is_in_the_way(more: dict[str, Any]) -> None:
-    found = ask(ours("vm1", event(**more)))
+    found = gate_decision(leased_vm("vm1", event(**more)))
     assert (found["go"], kinds(found), found["obstacles"][0]["event_id"]) == (False, ["event"], "E1")
     assert steps(found) == [f"release vm1 {OURS}"]
 
 
-def test_the_words_say_what_and_when() -> None:
-    assert ask(vm("vm1", [event(due=600)]))["why"] == ["Reboot E1 names vm1; it starts in 10 min, or when it is approved"]
-    assert ask(vm("vm1", [event(status="Started")]))["why"] == ["Reboot E1 names vm1; it has started"]
+def test_messages_name_the_event_and_the_time() -> None:
+    assert gate_decision(vm("vm1", [event(due=600)]))["why"] == ["Reboot E1 names vm1; it starts in 10 min, or when it is approved"]
+    assert gate_decision(vm("vm1", [event(status="Started")]))["why"] == ["Reboot E1 names vm1; it has started"]
 
 
 def test_an_event_that_only_another_vm_lists_is_in_the_way_until_the_vm_was_read_once_more() -> None:
-    assert kinds(ask(ours("vm1"), vm("vm2", [event()]))) == ["event"]
-    again = {**ours("vm1"), "listed_before": []}
-    assert ask(again, vm("vm2", [event()]))["go"]
+    assert kinds(gate_decision(leased_vm("vm1"), vm("vm2", [event()]))) == ["event"]
+    again = {**leased_vm("vm1"), "listed_before": []}
+    assert gate_decision(again, vm("vm2", [event()]))["go"]
 
 
 def test_an_event_of_others_is_not_in_the_way_without_a_group() -> None:
-    assert ask(ours("vm1", event(resources=("vm2",))), vm("vm2", [event(resources=("vm2",))]))["go"]
+    assert gate_decision(leased_vm("vm1", event(resources=("vm2",))), vm("vm2", [event(resources=("vm2",))]))["go"]
 
 
 def test_two_names_of_one_vm_are_one_vm() -> None:
     alias = vm("alias", [event(resources=("vm1",))], identity={"name": "vm1", "resource_group": "RG", "subscription_id": "S"}, vm_name="vm1")
-    assert kinds(ask(vm("vm1", [event()]), alias, batch=["alias"])) == ["event"]
+    assert kinds(gate_decision(vm("vm1", [event()]), alias, batch=["alias"])) == ["event"]
 
 
 def test_types_that_were_left_out_do_not_count_and_unknown_ones_do() -> None:
     freeze = event(event_type="Freeze")
-    assert ask(ours("vm1", freeze), types=["Reboot", "redeploy"])["go"]
-    assert not ask(ours("vm1", freeze), types=["freeze"])["go"]
-    assert not ask(ours("vm1", event(event_type="Brew")), types=["Reboot"])["go"]
+    assert gate_decision(leased_vm("vm1", freeze), types=["Reboot", "redeploy"])["go"]
+    assert not gate_decision(leased_vm("vm1", freeze), types=["freeze"])["go"]
+    assert not gate_decision(leased_vm("vm1", event(event_type="Brew")), types=["Reboot"])["go"]
 
 
 @pytest.mark.parametrize(("due", "goes"), [(899, False), (901, True), (None, False), (-5, False)])
 def test_look_ahead_and_the_length_of_the_batch(due: float | None, goes: bool) -> None:
-    assert ask(ours("vm1", event(due=due)), look_ahead=600, batch_seconds=300)["go"] is goes
+    assert gate_decision(leased_vm("vm1", event(due=due)), look_ahead=600, batch_seconds=300)["go"] is goes
 
 
 def test_an_approved_event_counts_however_far_away_it_is() -> None:
     far = event(due=90_000)
-    assert kinds(ask(ours("vm1", far, records=[record("approved", far, approved_at=at(-5))]), look_ahead=60)) == ["event"]
+    assert kinds(gate_decision(leased_vm("vm1", far, records=[record("approved", far, approved_at=at(-5))]), look_ahead=60)) == ["event"]
 
 
 @pytest.mark.parametrize("phase", ["draining", "drained", "approved", "started", "gone", "recovering"])
 def test_a_vm_that_is_out_for_an_event_is_not_taken(phase: str) -> None:
-    found = ask(ours("vm1", records=[record(phase)]))
+    found = gate_decision(leased_vm("vm1", records=[record(phase)]))
     assert (found["go"], kinds(found)) == (False, ["record"])
     assert found["why"][0] == f"vm1 is {phase} for Reboot E1, and not back yet"
 
 
 @pytest.mark.parametrize(("seconds", "goes"), [(30, False), (59, False), (61, True)])
 def test_quiet_time_after_the_last_event(seconds: float, goes: bool) -> None:
-    found = ask(ours("vm1", records=[ago(seconds)]))
+    found = gate_decision(leased_vm("vm1", records=[ended_event(seconds)]))
     assert found["go"] is goes
     assert kinds(found) == ([] if goes else ["recent"])
 
 
 def test_at_least_ten_seconds_are_quiet() -> None:
-    """One document without an event is not two."""
+    """One document without the event is not enough: two are needed."""
     noticed = {**record("noticed", ago=3), "methods": [], "history": [{"phase": "noticed", "at": at(-5)}]}
-    assert kinds(ask(ours("vm1", records=[noticed]), quiet_seconds=0)) == ["recent"]
+    assert kinds(gate_decision(leased_vm("vm1", records=[noticed]), quiet_seconds=0)) == ["recent"]
     noticed["history"] = [{"phase": "noticed", "at": at(-11)}]
-    assert ask(ours("vm1", records=[noticed]), quiet_seconds=0)["go"]
+    assert gate_decision(leased_vm("vm1", records=[noticed]), quiet_seconds=0)["go"]
 
 
-def test_what_was_seen_and_has_no_record_is_remembered() -> None:
-    before = ask(vm("vm1", [event()]))
+def test_listed_events_without_a_record_are_remembered() -> None:
+    before = gate_decision(vm("vm1", [event()]))
     assert before["seen"] == {"e1": {"event_id": "E1", "hosts": ["vm1"], "at": at(0)}}
-    assert kinds(ask(ours("vm1"), memory=before["seen"], now=59)) == ["recent"]
-    assert ask(ours("vm1"), memory=before["seen"], now=61)["go"]
-    assert ask(ours("vm2"), batch=["vm2"], memory=before["seen"], now=1)["go"]
+    assert kinds(gate_decision(leased_vm("vm1"), memory=before["seen"], now=59)) == ["recent"]
+    assert gate_decision(leased_vm("vm1"), memory=before["seen"], now=61)["go"]
+    assert gate_decision(leased_vm("vm2"), batch=["vm2"], memory=before["seen"], now=1)["go"]
 
 
-def test_what_an_earlier_run_of_this_upgrade_drained_is_gone_on_with() -> None:
+def test_drains_of_an_earlier_run_of_this_upgrade_are_continued() -> None:
     drained = record("drained", event(OURS, event_type="Upgrade"))
-    assert ask(ours("vm1", records=[drained]))["go"]
-    assert kinds(ask(ours("vm1", records=[record("drained", event("upgrade:Other", event_type="Upgrade"))]))) == ["record"]
+    assert gate_decision(leased_vm("vm1", records=[drained]))["go"]
+    assert kinds(gate_decision(leased_vm("vm1", records=[record("drained", event("upgrade:Other", event_type="Upgrade"))]))) == ["record"]
 
 
 def upgrading(claims: Any, **more: Any) -> dict[str, Any]:
@@ -213,14 +215,14 @@ def upgrading(claims: Any, **more: Any) -> dict[str, Any]:
     return vm("vm1", records=[{**record("drained", its, ago=400), **more}], claims=claims)
 
 
-def test_respond_leaves_alone_what_an_upgrade_has_drained_while_its_claim_stands() -> None:
-    found = plan(upgrading([theirs("upgrade:Packages")]), run={"id": "runrespond"}, tell=False)
+def test_respond_keeps_an_upgrades_drain_while_its_lease_is_live() -> None:
+    found = plan(upgrading([lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"}, tell=False)
     assert found["steps"] == []
     assert found["events"][0]["reason"] == "run run00other of bob on deploy2 is at work for upgrade 'Packages'"
     assert not found["failed"]
 
 
-def test_what_failed_and_is_to_be_left_stays_when_nobody_claims_it() -> None:
+def test_a_failed_vm_marked_as_left_stays_without_a_lease() -> None:
     left = {**upgrading([]), "look": {**upgrading([])["look"], "upgrades": [{"name": "Packages", "state": "left"}]}}
     found = plan(left, run={"id": "runrespond"}, tell=False)
     assert found["steps"] == []
@@ -229,48 +231,48 @@ def test_what_failed_and_is_to_be_left_stays_when_nobody_claims_it() -> None:
     assert plan(other, run={"id": "runrespond"}, tell=False)["steps"] != []
 
 
-def test_what_a_dead_upgrade_has_left_is_put_back() -> None:
-    late = plan(upgrading([theirs("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, tell=False)
+def test_drains_of_a_dead_upgrade_are_undone() -> None:
+    late = plan(upgrading([lease_of_other_run("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, tell=False)
     assert [step["act"] for step in late["steps"]] == ["note", "release"] or [step["act"] for step in late["steps"]] == ["release", "note"]
     gone = upgrading([], missing_since=at(-20), phase="gone", outcome="unknown")
     assert [step["act"] for step in plan(gone, run={"id": "runrespond"}, tell=False)["steps"]] == ["claim"]
 
 
-# --- Looks ---------------------------------------------------------------------------------------------------------------
+# --- Observations --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", ["unreachable", "failed", "excluded"])
 def test_a_vm_that_was_not_seen_is_not_taken(state: str) -> None:
-    assert kinds(ask(vm("vm1", state=state))) == ["unread"]
-    assert kinds(ask(vm("vm2"))) == ["unread"]
+    assert kinds(gate_decision(vm("vm1", state=state))) == ["unread"]
+    assert kinds(gate_decision(vm("vm2"))) == ["unread"]
 
 
 def test_an_empty_list_just_after_enabling_is_waited_for() -> None:
-    found = ask(ours("vm1", enabled_at=at(-100)))
+    found = gate_decision(leased_vm("vm1", enabled_at=at(-100)))
     assert (kinds(found), found["obstacles"][0]["wait"]) == (["enabling"], 200)
     assert found["wait"]["seconds"] <= 60
-    assert ask(ours("vm1", enabled_at=at(-301)))["go"]
+    assert gate_decision(leased_vm("vm1", enabled_at=at(-301)))["go"]
     other = event(resources=("vm2",))
-    assert ask(ours("vm1", other, enabled_at=at(-100)))["go"], "a list that has something shows that lists come"
+    assert gate_decision(leased_vm("vm1", other, enabled_at=at(-100)))["go"], "a list that has something shows that lists come"
 
 
 def test_an_empty_list_of_a_member_of_its_group_is_waited_for_as_well() -> None:
     new = vm("vm2", enabled_at=at(-100))
-    # As if it were silent, and no longer: it may say so again and again.
-    assert kinds(ask(ours("vm1"), new, vm("vm3"), capacity=[GROUP])) == ["capacity"]
-    assert ask(ours("vm1"), new, vm("vm3"), capacity=[{**GROUP, "max_unavailable": 2}])["go"]
-    assert ask(ours("vm1"), new, vm("vm3"))["go"]
+    # It counts like an unreachable VM, but blocks no longer than that: it could repeat its answer for ever.
+    assert kinds(gate_decision(leased_vm("vm1"), new, vm("vm3"), capacity=[GROUP])) == ["capacity"]
+    assert gate_decision(leased_vm("vm1"), new, vm("vm3"), capacity=[{**GROUP, "max_unavailable": 2}])["go"]
+    assert gate_decision(leased_vm("vm1"), new, vm("vm3"))["go"]
 
 
 # --- Capacity ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_coming_to_others_takes_room() -> None:
+def test_coming_events_of_other_vms_use_the_budget() -> None:
     other = event("E2", ("vm2",), due=90_000, event_type="Freeze")
-    found = ask(ours("vm1"), vm("vm2", [other]), vm("vm3"), capacity=[GROUP])
+    found = gate_decision(leased_vm("vm1"), vm("vm2", [other]), vm("vm3"), capacity=[GROUP])
     assert (found["go"], kinds(found)) == (False, ["capacity"])
     assert "vm2 (Freeze E2 is coming)" in found["why"][0]
-    assert ask(ours("vm1"), vm("vm2", [other]), vm("vm3"), capacity=[{**GROUP, "max_unavailable": 2}])["go"]
+    assert gate_decision(leased_vm("vm1"), vm("vm2", [other]), vm("vm3"), capacity=[{**GROUP, "max_unavailable": 2}])["go"]
 
 
 @pytest.mark.parametrize(
@@ -280,57 +282,57 @@ def test_what_is_coming_to_others_takes_room() -> None:
         vm("vm2", in_service=False),
         vm("vm2", [event("E2", ("vm2",))], [record("drained", event("E2", ("vm2",)))]),
         vm("vm2", records=[record("recovering", event("E2", ("vm2",)))]),
-        vm("vm2", claims=[theirs("upgrade:Packages")]),
-        vm("vm2", claims=[theirs("E2")]),
+        vm("vm2", claims=[lease_of_other_run("upgrade:Packages")]),
+        vm("vm2", claims=[lease_of_other_run("E2")]),
         vm("vm2", upgrades=[{"name": "Packages", "state": "begun"}]),
     ],
     ids=["unreachable", "not in service", "drained", "recovering", "another upgrade", "another run", "cut off"],
 )
-def test_whoever_is_out_takes_room(second: dict[str, Any]) -> None:
-    found = ask(ours("vm1"), second, vm("vm3"), capacity=[GROUP])
+def test_unavailable_vms_use_the_budget(second: dict[str, Any]) -> None:
+    found = gate_decision(leased_vm("vm1"), second, vm("vm3"), capacity=[GROUP])
     assert (found["go"], kinds(found)) == (False, ["capacity"])
     assert "the batch" in found["why"][0] or "vm1 would be more" in found["why"][0]
 
 
 def test_a_batch_that_never_fits_says_so() -> None:
-    found = ask(ours("vm1"), ours("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=[GROUP])
+    found = gate_decision(leased_vm("vm1"), leased_vm("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=[GROUP])
     said = "capacity group 'web' lets 1 of its 3 members be out, and the batch takes vm1, vm2 together; it never fits: make the batch smaller"
     assert (found["why"], found["never"]) == ([said], True)
 
 
-def test_whatever_else_is_in_the_way_it_is_said_that_it_never_fits() -> None:
-    found = ask(ours("vm1"), vm("vm2", state="unreachable"), vm("vm3", [event(resources=("vm3",))]), batch=("vm1", "vm2"), capacity=[GROUP])
+def test_a_batch_that_never_fits_is_reported_beside_other_blockers() -> None:
+    found = gate_decision(leased_vm("vm1"), vm("vm2", state="unreachable"), vm("vm3", [event(resources=("vm3",))]), batch=("vm1", "vm2"), capacity=[GROUP])
     assert found["never"]
     assert any("it never fits" in words for words in found["why"])
 
 
-def test_what_only_waits_for_others_may_fit_some_time() -> None:
+def test_a_batch_that_waits_for_others_may_fit_later() -> None:
     second = {"name": "db", "members": ["vm1", "vm9"], "max_unavailable": 0}
-    assert not ask(ours("vm1"), vm("vm2", in_service=False), vm("vm3"), capacity=[GROUP])["never"]
-    assert not ask(ours("vm1"), vm("vm2"), vm("vm3"), capacity=[GROUP])["never"]
-    assert ask(ours("vm1"), vm("vm2"), vm("vm3"), vm("vm9"), capacity=[GROUP, second])["never"], "a host of two groups needs room in both"
+    assert not gate_decision(leased_vm("vm1"), vm("vm2", in_service=False), vm("vm3"), capacity=[GROUP])["never"]
+    assert not gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3"), capacity=[GROUP])["never"]
+    assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3"), vm("vm9"), capacity=[GROUP, second])["never"], "a host of two groups needs room in both"
 
 
-# --- Who is who ----------------------------------------------------------------------------------------------------------
+# --- Identities ----------------------------------------------------------------------------------------------------------
 
 
-def called(host: str, group: str | None, *events: dict[str, Any]) -> dict[str, Any]:
-    """A VM whose name, web, another resource group has as well; or of which nothing is known."""
+def vm_named_web(host: str, group: str | None, *events: dict[str, Any]) -> dict[str, Any]:
+    """Return a VM named web, a name that another resource group also has; of unknown identity without a group."""
     identity = {"name": "web", "resource_group": group, "subscription_id": "s", "vm_id": host} if group else {}
     return {**vm(host, list(events), claims=[claim()], identity=identity, vm_name="web" if group else None), "acknowledged": [OURS.lower()]}
 
 
 def test_one_name_in_two_resource_groups_is_two_vms() -> None:
     named = event(resources=("web",))
-    assert kinds(ask(called("a", "rg1", named), called("b", "rg2"), batch=["a"])) == ["event"]
-    assert ask(called("a", "rg1", named), called("b", "rg2"), batch=["b"])["go"]
-    assert kinds(ask(called("a", "rg1"), called("b", "rg2", named), batch=["b"])) == ["event"]
+    assert kinds(gate_decision(vm_named_web("a", "rg1", named), vm_named_web("b", "rg2"), batch=["a"])) == ["event"]
+    assert gate_decision(vm_named_web("a", "rg1", named), vm_named_web("b", "rg2"), batch=["b"])["go"]
+    assert kinds(gate_decision(vm_named_web("a", "rg1"), vm_named_web("b", "rg2", named), batch=["b"])) == ["event"]
 
 
-def test_a_vm_whose_name_nobody_knows_may_be_the_one_that_an_event_names() -> None:
-    assert kinds(ask(called("a", None, event(resources=("nobody",))), batch=["a"])) == ["event"]
-    assert kinds(ask(called("a", None), vm("vm2", [event(resources=("nobody",))]), batch=["a"])) == ["event"]
-    assert ask(called("a", None), vm("vm2", [event(resources=("vm2",))]), batch=["a"])["go"], "that one is known"
+def test_a_vm_of_unknown_name_may_be_named_by_an_event() -> None:
+    assert kinds(gate_decision(vm_named_web("a", None, event(resources=("nobody",))), batch=["a"])) == ["event"]
+    assert kinds(gate_decision(vm_named_web("a", None), vm("vm2", [event(resources=("nobody",))]), batch=["a"])) == ["event"]
+    assert gate_decision(vm_named_web("a", None), vm("vm2", [event(resources=("vm2",))]), batch=["a"])["go"], "that one is known"
 
 
 # --- Clocks --------------------------------------------------------------------------------------------------------------
@@ -338,94 +340,94 @@ def test_a_vm_whose_name_nobody_knows_may_be_the_one_that_an_event_names() -> No
 
 @pytest.mark.parametrize("off", [-2_592_000, -7200, -60, 60, 7200, 2_592_000])
 def test_a_vms_clock_that_is_off_changes_neither_quiet_time_nor_what_is_ahead(off: float) -> None:
-    """Records go by the VM's clock, and Azure's times by the controller's."""
+    """Records use the VM's clock, and Azure's times the controller's."""
     its = {"now": at(off), "enabled_at": at(off - 9000)}
     for seconds, goes in ((30, False), (59, False), (61, True)):
-        over = {**ago(seconds - off), "missing_since": at(off - seconds - 10)}
-        assert ask(ours("vm1", records=[over], **its))["go"] is goes
-    assert not ask(ours("vm1", event(due=50), **its), look_ahead=60)["go"]
-    assert ask(ours("vm1", event(due=70), **its), look_ahead=60)["go"]
-    assert ask(ours("vm1", **its))["go"]
+        over = {**ended_event(seconds - off), "missing_since": at(off - seconds - 10)}
+        assert gate_decision(leased_vm("vm1", records=[over], **its))["go"] is goes
+    assert not gate_decision(leased_vm("vm1", event(due=50), **its), look_ahead=60)["go"]
+    assert gate_decision(leased_vm("vm1", event(due=70), **its), look_ahead=60)["go"]
+    assert gate_decision(leased_vm("vm1", **its))["go"]
 
 
-def test_a_group_of_which_members_were_not_looked_at_is_held() -> None:
-    found = ask(ours("vm1"), vm("vm2"), capacity=[GROUP])
+def test_a_group_with_unobserved_members_is_held() -> None:
+    found = gate_decision(leased_vm("vm1"), vm("vm2"), capacity=[GROUP])
     assert "1 of its members are not in this run" in found["why"][0] or "vm3" in found["why"][0]
     assert not found["go"]
 
 
 def test_other_lists_of_members_hold_it_where_they_meet() -> None:
     wide = [{**GROUP, "max_unavailable": 2}]
-    other = theirs("E2", groups={"web": "another"})
-    assert ask(ours("vm1"), vm("vm2", claims=[other]), vm("vm3"), capacity=wide)["go"]
-    found = ask(ours("vm1", claims=[claim(), other]), vm("vm2"), vm("vm3"), capacity=wide)
+    other = lease_of_other_run("E2", groups={"web": "another"})
+    assert gate_decision(leased_vm("vm1"), vm("vm2", claims=[other]), vm("vm3"), capacity=wide)["go"]
+    found = gate_decision(leased_vm("vm1", claims=[claim(), other]), vm("vm2"), vm("vm3"), capacity=wide)
     assert [words for words in found["why"] if "declares other members" in words]
 
 
 # --- Marks ---------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_marked_as_done_is_left_out() -> None:
+def test_vms_marked_as_done_are_skipped() -> None:
     done = vm("vm1", upgrades=[{"name": NAME, "state": "done"}])
-    found = ask(done, ours("vm2"), batch=("vm1", "vm2"), marks=True)
+    found = gate_decision(done, leased_vm("vm2"), batch=("vm1", "vm2"), marks=True)
     assert (found["go"], found["batch"], found["done"]) == (True, ["vm2"], ["vm1"])
     assert steps(found) == [f"mark vm2 {OURS}"]
     assert found["steps"][0]["state"] == "begun"
-    everything = ask(done, marks=True)
+    everything = gate_decision(done, marks=True)
     assert (everything["go"], everything["nothing_to_do"], everything["why"]) == (False, True, [f"upgrade {NAME!r} is done on vm1"])
 
 
-def test_what_was_begun_goes_on_and_is_not_marked_again() -> None:
-    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "begun"}]), marks=True)
+def test_a_begun_vm_continues_and_is_not_marked_again() -> None:
+    found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "begun"}]), marks=True)
     assert (found["go"], found["steps"]) == (True, [])
 
 
-def test_what_was_upgraded_and_is_not_back_goes_on_without_its_tasks() -> None:
-    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)
+def test_an_upgraded_vm_recovers_without_its_tasks() -> None:
+    found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)
     assert (found["go"], found["steps"], found["upgraded"]) == (True, [], ["vm1"])
 
 
-def test_what_failed_and_was_left_begins_anew() -> None:
-    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "left"}]), marks=True)
+def test_a_failed_vm_marked_as_left_begins_anew() -> None:
+    found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "left"}]), marks=True)
     assert (found["go"], steps(found), found["upgraded"]) == (True, [f"mark vm1 {OURS}"], [])
 
 
 @pytest.mark.parametrize("state", ["upgraded", "left"])
-def test_whatever_is_not_done_counts_as_out_for_others(state: str) -> None:
+def test_vms_not_done_count_as_unavailable_for_other_runs(state: str) -> None:
     half = vm("vm2", upgrades=[{"name": NAME, "state": state}])
-    found = ask(ours("vm1"), half, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
+    found = gate_decision(leased_vm("vm1"), half, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
     assert kinds(found) == ["capacity"]
     assert "vm2 (in the middle of upgrade" in found["why"][0]
 
 
-def test_copies_are_kept_by_who_stays_in_service() -> None:
+def test_replicas_are_kept_by_vms_that_stay_in_service() -> None:
     groups = [{"name": "web", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 3}]
     hit = event("E7", ("vm2",))
-    assert ask(ours("vm1"), vm("vm2"), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm2"}
-    assert ask(ours("vm1"), vm("vm2", [hit]), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm3"}
-    assert ask(ours("vm1"), ours("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=groups)["keepers"] == {"vm1": "vm3", "vm2": "vm3"}
-    assert ask(ours("vm1"), ours("vm2"), batch=("vm1", "vm2"))["keepers"] == {"vm1": "vm2", "vm2": "vm1"}
-    assert ask(ours("vm1"))["keepers"] == {"vm1": None}
+    assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm2"}
+    assert gate_decision(leased_vm("vm1"), vm("vm2", [hit]), vm("vm3"), capacity=groups)["keepers"] == {"vm1": "vm3"}
+    assert gate_decision(leased_vm("vm1"), leased_vm("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=groups)["keepers"] == {"vm1": "vm3", "vm2": "vm3"}
+    assert gate_decision(leased_vm("vm1"), leased_vm("vm2"), batch=("vm1", "vm2"))["keepers"] == {"vm1": "vm2", "vm2": "vm1"}
+    assert gate_decision(leased_vm("vm1"))["keepers"] == {"vm1": None}
     kept = {"vm": "vm1", "vm_id": None, "record": record("drained", event(OURS, event_type="Upgrade"))}
-    assert ask(ours("vm1"), vm("vm2"), vm("vm3", mirrors=[kept]), capacity=groups)["keepers"] == {"vm1": "vm3"}
+    assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3", mirrors=[kept]), capacity=groups)["keepers"] == {"vm1": "vm3"}
 
 
 def test_a_restart_of_its_own_that_is_over_does_not_hold_the_next_run_of_the_upgrade() -> None:
     def approved(upgrade: str) -> dict[str, Any]:
-        return ours("vm1", records=[{**record("approved", event(event_source="User"), ago=900), "rule": {"upgrade": upgrade}, "methods": []}])
+        return leased_vm("vm1", records=[{**record("approved", event(event_source="User"), ago=900), "rule": {"upgrade": upgrade}, "methods": []}])
 
-    assert ask(approved(NAME))["go"]
-    assert kinds(ask(approved("Other"))) == ["record"]
+    assert gate_decision(approved(NAME))["go"]
+    assert kinds(gate_decision(approved("Other"))) == ["record"]
 
 
-def test_what_is_marked_as_done_and_still_out_comes_back_without_its_tasks() -> None:
+def test_a_done_vm_that_is_still_out_recovers_without_its_tasks() -> None:
     drained = record("drained", event(OURS, event_type="Upgrade"))
-    found = ask(ours("vm1", records=[drained], upgrades=[{"name": NAME, "state": "done"}]), marks=True)
+    found = gate_decision(leased_vm("vm1", records=[drained], upgrades=[{"name": NAME, "state": "done"}]), marks=True)
     assert (found["go"], found["upgraded"], found["done"], found["steps"]) == (True, ["vm1"], [], [])
 
 
-def test_without_marks_nobody_is_left_out() -> None:
-    found = ask(ours("vm1", upgrades=[{"name": NAME, "state": "done"}]))
+def test_without_marks_no_vm_is_skipped() -> None:
+    found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "done"}]))
     assert (found["go"], found["steps"]) == (True, [])
 
 
@@ -436,43 +438,43 @@ ITS = {**record("drained", event(OURS, event_type="Upgrade")), "methods": [metho
 COPY = {"vm": "vm1", "vm_id": "id1", "record": ITS}
 
 
-def behind(observation: dict[str, Any]) -> dict[str, Any]:
-    """A VM that is known to be the one of the copy, and behind the balancer of its finding."""
+def behind_balancer(observation: dict[str, Any]) -> dict[str, Any]:
+    """Return the VM of the replica, with the balancer of its finding as a target."""
     observation["look"]["identity"] = {**observation["look"]["identity"], "vm_id": "id1"}
     return {**observation, "targets": [{"name": "1-haproxy", "method": "haproxy", "server": "vm1", "balancers": ["lb1"], "backends": []}]}
 
 
-def test_what_a_vm_has_lost_is_written_back_with_the_claim_before_it_goes() -> None:
-    found = ask(behind(vm("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
+def test_a_lost_record_is_restored_under_the_lease_first() -> None:
+    found = gate_decision(behind_balancer(vm("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
     assert (found["go"], steps(found)) == (False, [f"claim vm1 {OURS}", f"note vm1 {OURS}"])
     note = found["steps"][1]
     assert [(one["id"], one["before"], one["state"]) for one in note["restore"]["methods"]] == [("1-haproxy", FOUND, "begun")]
     assert (note["expected_revision"], note["claim"]) == (0, {"run": "run000mine", "seconds": 180.0})
-    # There again, and looked at: it goes, and its copy is kept where it is.
-    there = ask(ours("vm1", records=[ITS]), vm("vm2", mirrors=[COPY]), vm("vm3"), marks=True)
+    # The record is restored and observed: the batch goes, and its replica stays where it is.
+    there = gate_decision(leased_vm("vm1", records=[ITS]), vm("vm2", mirrors=[COPY]), vm("vm3"), marks=True)
     assert (there["go"], steps(there), there["keepers"]) == (True, [f"mark vm1 {OURS}"], {"vm1": "vm2"})
 
 
-def test_what_could_not_be_written_back_keeps_the_gate_closed() -> None:
-    found = ask(behind(ours("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
+def test_an_unrestored_record_keeps_the_gate_closed() -> None:
+    found = gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
     assert (found["go"], steps(found), found["wait"]["seconds"]) == (False, [f"note vm1 {OURS}"], 1.0)
     assert found["why"] == ["vm1 has lost the record of its drain; it is written back from the copy on another VM first"]
 
 
 def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_or_for_others() -> None:
-    assert steps(ask(behind(ours("vm1", event())), vm("vm2", mirrors=[COPY]))) == [f"release vm1 {OURS}"]
-    assert ask(behind(vm("vm1")), vm("vm2", mirrors=[COPY]), run={})["steps"] == []
-    assert steps(ask(behind(ours("vm1")), vm("vm2", mirrors=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
-    # Nothing of it is changed any more, so nothing is lost.
+    assert steps(gate_decision(behind_balancer(leased_vm("vm1", event())), vm("vm2", mirrors=[COPY]))) == [f"release vm1 {OURS}"]
+    assert gate_decision(behind_balancer(vm("vm1")), vm("vm2", mirrors=[COPY]), run={})["steps"] == []
+    assert steps(gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
+    # No change is left to undo, so nothing is lost.
     over = {**COPY, "record": {**ITS, "methods": [method("undone", id="1-haproxy", method="haproxy", outside=True)]}}
-    assert ask(behind(ours("vm1")), vm("vm2", mirrors=[over]))["go"]
+    assert gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[over]))["go"]
 
 
-# --- What it is asked ----------------------------------------------------------------------------------------------------
+# --- The request ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "message"),
     [
         ({"upgrade": ""}, "upgrade must be a name"),
         ({"upgrade": "a\nb"}, "upgrade must be a name"),
@@ -487,11 +489,11 @@ def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_
         ({"party": 1}, "unknown keys party"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(given: dict[str, Any], words: str | None) -> None:
-    with pytest.raises(GateError, match=words):
+def test_invalid_gate_requests_are_refused(given: dict[str, Any], message: str | None) -> None:
+    with pytest.raises(GateError, match=message):
         make_gate([vm("vm1")], {"upgrade": NAME, "batch": ["vm1"], **given}, now=at(0))
 
 
 def test_numbers_may_be_text_as_in_templates_of_core_2_18() -> None:
-    assert ask(ours("vm1", event(due=901)), look_ahead="600", batch_seconds="300", marks="no")["go"]
-    assert not ask(ours("vm1", event(due=901)), look_ahead="", batch_seconds="300")["go"]
+    assert gate_decision(leased_vm("vm1", event(due=901)), look_ahead="600", batch_seconds="300", marks="no")["go"]
+    assert not gate_decision(leased_vm("vm1", event(due=901)), look_ahead="", batch_seconds="300")["go"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gate for any fleet: the oracle counts by itself, from what was observed, whether a batch may go."""
+"""The gate for any fleet: the oracle computes from the observations alone whether a batch may go."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate, gate_blockers
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.budget.test_capacity_any import NAMES, PAUSE, observation, out, some
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, theirs
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, lease_of_other_run
 
 
 def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -29,20 +29,20 @@ def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def with_claims(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...]) -> dict[str, Any]:
-    """Mostly claimed by this run where the batch is, and sometimes by another, for an event or an upgrade, dead or alive."""
+    """Add leases: mostly this run's on the batch, sometimes another run's, for an event or an upgrade, live or expired."""
     if seen["look"] is None:
         return seen
     claims = []
     if seen["host"] in batch and dice.random() < 0.95:
         claims.append(claim())
     if dice.random() < 0.1:
-        claims.append(theirs(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
+        claims.append(lease_of_other_run(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
     acknowledged = [OURS.lower()] if seen["host"] in batch and dice.random() < 0.95 else []
     return {**seen, "acknowledged": acknowledged, "look": {**seen["look"], "claims": claims, "enabled_at": at(dice.choice((-100, *[-9000] * 9)))}}
 
 
 def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple[str, ...], dice: random.Random) -> bool:
-    """Whether it goes; fails where it must not."""
+    """Return whether the batch goes; fail if it must not."""
     chosen = {**SETTINGS, "capacity": groups, "run": RUN}
     found = gate.make_gate(seen, {"upgrade": NAME, "batch": list(batch), "quiet_seconds": dice.choice((0, 60))}, settings=chosen, now=at(0))
     assert found["go"] or found["why"], "a batch that waits is told why"
@@ -70,7 +70,7 @@ def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple
 
 
 def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[bool]:
-    """Random fleets; which batches went."""
+    """Play random fleets; return for each whether the batch went."""
     went = []
 
     @settings(max_examples=examples, deadline=None, derandomize=True, database=None, phases=phases, report_multiple_bugs=False)
@@ -89,24 +89,24 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[bool
 
 def test_no_batch_goes_that_an_event_touches_or_that_overdraws_a_group() -> None:
     went = search(400)
-    # A gate that never opens would pass too.
+    # A gate that never opens would also pass.
     assert sum(went) > 40
 
 
-@pytest.mark.parametrize("mutant", ["of_events", "of_capacity", "of_looks"])
-def test_the_oracle_sees_what_was_overlooked(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mutant", ["of_events", "of_capacity", "of_observations"])
+def test_the_oracle_detects_a_missing_blocker(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_blockers, mutant, lambda *given: [])
     with pytest.raises(AssertionError, match="goes|was not seen|proves nothing|nobody knows|is out"):
         search(1500, (Phase.generate,))
 
 
-def test_the_oracle_sees_what_was_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_a_missing_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate.leases, "claimed", lambda *given, **more: True)
     with pytest.raises(AssertionError, match="goes under"):
         search(1500, (Phase.generate,))
 
 
-def test_the_oracle_sees_that_others_claims_were_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oracle_detects_ignored_leases_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     real = gate.leases.read
 
     def read(*given: Any) -> Any:

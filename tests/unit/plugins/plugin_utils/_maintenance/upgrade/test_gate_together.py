@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Upgrades and a run of respond at once, act by act in any order: no VM is taken by two, and no group is overdrawn.
+"""Upgrades and a run of respond at once, action by action in any order: no VM is taken twice, and no budget is exceeded.
 
 Each act on a VM, and each look at one, is a step of its own; whose step comes next is thrown with dice. This is a sample of all orders. The
 exhaustive search, file by file, is tests/model.
@@ -27,19 +27,19 @@ NAMES = ("vm1", "vm2", "vm3", "vm4")
 
 
 class BrokenRule(AssertionError):
-    """Two took one VM, or more were out than may be."""
+    """Two runs took one VM, or more VMs were unavailable than allowed."""
 
 
 @dataclass
 class World:
-    """Four VMs, the claims and records on them, and who is being upgraded."""
+    """Four VMs, their leases and records, and the runs that upgrade them."""
 
     limit: int
     events: list[dict[str, Any]]
     claims: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=lambda: {name: {} for name in NAMES})
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     upgraded: dict[str, str] = field(default_factory=dict)
-    """Who is upgrading which VM just now."""
+    """By VM: the run that upgrades it now."""
     listed: bool = False
 
     def settings(self, run: str, kind: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class World:
         return {**vm(name, events, records, claims=list(self.claims[name].values()), in_service=None), "acknowledged": sorted(acknowledged)}
 
     def claim(self, run: str, step: dict[str, Any]) -> None:
-        """Make it, or give it back."""
+        """Acquire or release the lease."""
         key = (run, event_digest(step["event_id"]))
         if step["act"] == "release":
             self.claims[step["host"]].pop(key, None)
@@ -68,7 +68,7 @@ class World:
 
 
 def looks(world: World, acknowledged: dict[str, set[str]], dice: random.Random) -> Iterator[list[dict[str, Any]]]:
-    """One VM after the other, in any order; what is yielded last is all of them."""
+    """Observe the VMs one after another, in any order; the last value has all of them."""
     found = []
     for name in dice.sample(NAMES, len(NAMES)):
         found.append(world.look(name, acknowledged[name]))
@@ -77,7 +77,7 @@ def looks(world: World, acknowledged: dict[str, set[str]], dice: random.Random) 
 
 
 def taken(world: World, run: str, steps: list[dict[str, Any]], acknowledged: dict[str, set[str]]) -> Iterator[None]:
-    """The claims of a decision, one after the other."""
+    """Acquire the leases of a decision one after another."""
     for step in steps:
         if step["act"] in ("claim", "release"):
             if step["act"] == "claim":
@@ -89,7 +89,7 @@ def taken(world: World, run: str, steps: list[dict[str, Any]], acknowledged: dic
 
 
 def upgrade(world: World, run: str, batch: tuple[str, ...], dice: random.Random) -> Iterator[None]:
-    """Role gate, then the batch, then its release."""
+    """Play role gate, then the batch, then its release."""
     acknowledged: dict[str, set[str]] = {name: set() for name in NAMES}
     ask = {"upgrade": run, "batch": list(batch), "quiet_seconds": 0}
     while True:
@@ -115,7 +115,7 @@ def upgrade(world: World, run: str, batch: tuple[str, ...], dice: random.Random)
 
 
 def respond(world: World, run: str, dice: random.Random) -> Iterator[None]:
-    """Role respond, up to the drain of an event that comes some time."""
+    """Play role respond, up to the drain for an event that arrives at some time."""
     acknowledged: dict[str, set[str]] = {name: set() for name in NAMES}
     for _pause in range(dice.randint(0, 60)):
         yield
@@ -136,13 +136,13 @@ def respond(world: World, run: str, dice: random.Random) -> Iterator[None]:
             yield
     for name in NAMES:
         world.claims[name] = {key: one for key, one in world.claims[name].items() if key[0] != run}
-    # It is over, and put back.
+    # The event is over, and the VM has recovered.
     world.listed = False
     world.records.clear()
 
 
 def play(seed: int) -> None:
-    """One order, to the end: all must come through, whoever gives way to whom."""
+    """Play one order to its end: all runs must finish, in whichever order they back off."""
     dice = random.Random(seed)
     world = World(dice.choice((1, 2)), [event("E1", tuple(dice.sample(NAMES, 1)), due=3000)])
     size = dice.randint(1, world.limit)

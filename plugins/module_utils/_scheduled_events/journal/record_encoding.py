@@ -1,0 +1,285 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""A record as the content of its file, and back. What is wrong within a record that can be understood is mended when it is read.
+
+So it can be written again and the VM recovers; the next write stores what was mended. What would change the meaning
+(an unknown phase, an unreadable decision) is not mended but refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import typing as t
+import uuid
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    ATTEMPTS,
+    FILE_BYTES,
+    HISTORY_FIRST,
+    HISTORY_LAST,
+    METHODS,
+    RECORD_BYTES,
+    REVISION,
+    TEXT,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
+    WrongDecision,
+    checked_decision,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    EVENT_KINDS,
+    FORMAT,
+    LINEAGE,
+    METHOD_KINDS,
+    METHOD_STATES,
+    PHASES,
+    RECORD_KINDS,
+    STAMPS,
+    TEXT_KEYS,
+    Record,
+    RecordsError,
+    Unreadable,
+    empty_method,
+    empty_record,
+    event_id_of,
+    keys_of,
+    shorten,
+    split_name,
+    stem,
+)
+
+# The id that a method gets where it has no name of its own: its number and its kind.
+USUAL_ID = re.compile(r"[0-9]+-([a-z_]{1,40})")
+CUT = " ..."
+
+
+def encode(record: Record) -> bytes:
+    """Return a record as the content of its file. Raise RecordsError where it is too large or no JSON."""
+    try:
+        content = _text_of(record)
+        if len(content) > FILE_BYTES:
+            content = _text_of(record, None, (",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored as JSON: {error}")
+    if len(content) > FILE_BYTES:
+        raise RecordsError(f"The record of event {shorten(event_id_of(record))} is larger than {FILE_BYTES} bytes and cannot be stored.")
+    return content
+
+
+def _text_of(record: t.Mapping[str, t.Any], indent: int | None = 1, separators: tuple[str, str] | None = None) -> bytes:
+    return json.dumps(record, indent=indent, separators=separators, sort_keys=True, allow_nan=False).encode("ascii") + b"\n"
+
+
+def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: str) -> None:
+    """Write a small file beside and rename it over, so that a reader has the old or the new one. ``what`` it is stands in the error."""
+    temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
+    try:
+        text = _text_of(content)
+        files.make()
+        files.write_exclusive(temporary, text)
+        files.rename(temporary, name)
+        files.sync()
+    except (OSError, ValueError) as error:
+        try:
+            files.unlink(temporary)
+        except OSError:
+            pass
+        raise RecordsError(f"{what} {name} in {files.where} cannot be written: {error}.")
+
+
+def decode(content: bytes, name: str) -> Record:
+    """Return the content of a file as a record, or raise Unreadable, which says what is wrong with it."""
+    place = split_name(name)
+    data = load(content)
+    if place is None or not isinstance(data, dict):
+        raise Unreadable("holds no record")
+    _check_belongs(data, place)
+    record = complete(data)
+    # A revision that is no number says nothing against the name, which no two files have.
+    record["revision"] = place[1]
+    record[LINEAGE] = repaired_lineage(data.get(LINEAGE), content)
+    # A small file cannot become too large by the way it is written.
+    if len(content) > RECORD_BYTES // 8 and len(_text_of(record, None, (",", ":"))) > RECORD_BYTES:
+        raise Unreadable(f"is larger than {RECORD_BYTES} bytes, which no record is")
+    return record
+
+
+def _check_belongs(data: Record, place: tuple[str, int]) -> None:
+    """Raise Unreadable unless the format is known and the content is that of this name."""
+    if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
+        raise Unreadable(f"has the format {shorten(data.get('format'))}, and this version of the collection knows {FORMAT}")
+    if whole_within(data.get("revision"), 1, REVISION - 1) not in (None, place[1]):
+        raise Unreadable("holds another revision than its name says")
+    event = data.get("event")
+    if not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
+        raise Unreadable("names no event")
+    if stem(event["event_id"]) != place[0]:
+        raise Unreadable("belongs to another event than its name says")
+
+
+def load(content: bytes) -> t.Any:
+    """Return a file's content as JSON, no deeper than any record. What comes back can always be written as JSON again."""
+    try:
+        return load_bounded(content.decode("utf-8"), lambda text: None, halves=True)
+    except OverflowError:
+        raise Unreadable("is nested deeper than any record")
+    except (ValueError, RecursionError):
+        raise Unreadable("is not JSON, or was cut off")
+
+
+def complete(data: Record) -> Record:
+    """Add what is absent, mend what can be mended, refuse the rest: every reader may rely on each key of a record."""
+    record = empty_record(data["event"]["event_id"])
+    event = repaired_event(dict(record["event"], **data["event"]))
+    record.update(data, event=event)
+    _check(record)
+    record["methods"] = repaired_methods(record["methods"])
+    record["history"] = repaired_history(record["history"])
+    record["told"] = [phase for phase in record["told"] if isinstance(phase, str) and len(phase) <= TEXT][:METHODS]
+    # Attempts only count for operators; retries are counted from the history.
+    attempts = record["attempts"] if isinstance(record["attempts"], int) and not isinstance(record["attempts"], bool) else 0
+    record["attempts"] = min(max(attempts, 0), ATTEMPTS)
+    record["revision"] = whole_within(record["revision"], 0, REVISION) or 0
+    _repair_texts(record)
+    try:
+        record["decision"] = checked_decision(record["decision"])
+    except WrongDecision as error:
+        # Going on without what an operator decided would be worse than leaving the VM alone.
+        raise Unreadable(f"has a decision that {error}")
+    return record
+
+
+def _check(record: Record) -> None:
+    """Raise Unreadable for what cannot be mended without changing the meaning."""
+    if record["phase"] not in PHASES:
+        raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
+    for key in keys_of(RECORD_KINDS, "history", "methods"):
+        if not isinstance(record[key], list) or not all(isinstance(item, dict) for item in record[key]):
+            raise Unreadable(f"has no list of objects in {key}")
+    if not all(isinstance(method.get("id"), str) for method in record["methods"]):
+        raise Unreadable("has a method without an id")
+    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
+        raise Unreadable("has a history without phases and times")
+    _check_kinds(record)
+
+
+def _check_kinds(record: Record) -> None:
+    lists = [record[key] for key in keys_of(RECORD_KINDS, "texts")] + [record["event"][key] for key in keys_of(EVENT_KINDS, "texts")]
+    if not all(isinstance(item, list) for item in lists):
+        raise Unreadable("has no list where one belongs")
+    for key in keys_of(RECORD_KINDS, "flag"):
+        if not isinstance(record[key], bool):
+            raise Unreadable("has another type where true or false belongs")
+    for key in keys_of(RECORD_KINDS, "object"):
+        if record[key] is not None and not isinstance(record[key], dict):
+            raise Unreadable(f"has a {key} that is no object")
+    for key in TEXT_KEYS:
+        if record[key] is not None and not isinstance(record[key], str):
+            raise Unreadable(f"has no text in {key}")
+
+
+def whole_within(value: t.Any, low: int, high: int) -> int | None:
+    """Return a whole number within its limits, or None."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if low <= value <= high else None
+
+
+def short_text(value: t.Any) -> str | None:
+    """Return a text, cut at its limit, or None for anything else."""
+    if not isinstance(value, str):
+        return None
+    # Half of a surrogate pair cannot be printed or sent on.
+    plain = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return plain if len(plain) <= TEXT else plain[: TEXT - len(CUT)] + CUT
+
+
+def _time(value: t.Any) -> str | None:
+    return None if utc_seconds(value) is None else short_text(value)
+
+
+def _repair_texts(record: Record) -> None:
+    """Cut what is too long, and forget a time that is none: what depends on it is then looked at afresh."""
+    for key in TEXT_KEYS:
+        if record[key] is not None:
+            record[key] = _time(record[key]) if key in STAMPS else short_text(record[key])
+
+
+def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
+    """Return the event with nothing in it that a write would refuse. Its id is the record's name, and stays."""
+    for key, kind in EVENT_KINDS.items():
+        if kind == "whole":
+            event[key] = whole_within(event[key], -(10**9), 10**9)
+        elif kind == "texts":
+            if isinstance(event[key], list):
+                event[key] = [name for name in map(short_text, event[key]) if name is not None]
+        elif key != "event_id":
+            event[key] = short_text(event[key])
+    return event
+
+
+def repaired_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Leave out entries whose time is none, which nothing could be counted from, and keep no more than a write does."""
+    return bounded_history([{"phase": item["phase"], "at": item["at"]} for item in history if utc_seconds(item["at"]) is not None])
+
+
+def bounded_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return the first and the last entries. A record held for a week is written every few minutes; its file stays small all the same."""
+    return history if len(history) <= HISTORY_FIRST + HISTORY_LAST else history[:HISTORY_FIRST] + history[-HISTORY_LAST:]
+
+
+def repaired_lineage(lineage: t.Any, content: bytes) -> list[str]:
+    """Return the writes that a file builds on. One that names none gets a name from its content, the same for every reader.
+
+    Without it the next revision could not say that it builds on this one, and would count for a stranger's for ever.
+    """
+    names = [name for name in lineage if isinstance(name, str) and 0 < len(name) <= 64] if isinstance(lineage, list) else []
+    return names if names and len(names) == len(lineage) else ["file-" + hashlib.sha256(content).hexdigest()[:12]]
+
+
+def repaired_methods(methods: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return every method with all its keys, each id once: of two the first counts, as in every write."""
+    found: dict[str, dict[str, t.Any]] = {}
+    for number, method in enumerate(methods[:METHODS], 1):
+        mended = _repaired_method(method, number)
+        found.setdefault(mended["id"], mended)
+    return list(found.values())
+
+
+REPAIRS: t.Mapping[str, t.Callable[[t.Any], t.Any]] = {
+    "text": lambda value: short_text(value) or None,
+    "time": _time,
+    "object": lambda value: value if isinstance(value, dict) else None,
+    "flag": lambda value: value if isinstance(value, bool) else None,
+    # It may have acted, so it is to be undone.
+    "state": lambda value: value if isinstance(value, str) and value in METHOD_STATES else "begun",
+}
+
+
+def _repaired_method(given: dict[str, t.Any], number: int) -> dict[str, t.Any]:
+    method = empty_method("")
+    method.update((key, REPAIRS[kind](given.get(key))) for key, kind in METHOD_KINDS.items())
+    method["id"] = method["id"] or f"{number}-unnamed"
+    if method["method"] is None:
+        _name_method(method)
+    return method
+
+
+def _name_method(method: dict[str, t.Any]) -> None:
+    """Name a method by its id. One that cannot be named cannot be undone either, and its error says so."""
+    usual = USUAL_ID.fullmatch(method["id"])
+    if usual and usual.group(1) != "unnamed":
+        method["method"] = usual.group(1)
+        return
+    # It says neither what it is nor, by its id, which one of the configured methods.
+    method.update(
+        method="unknown", state="undone", error="The record did not say which drain method this was: nothing was undone. Look at what it may have changed."
+    )

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions of the drain methods: drain, undo and recover, each from the intent of a participant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Drain, MethodAction, Recover, Undo
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
+
+
+class MethodActions:
+    """Make the actions of the drain methods, and number the drains of each VM: the drain with the highest number is undone first."""
+
+    def __init__(self, hosts: Iterable[Host], settings: Settings, now: float) -> None:
+        self._settings = settings
+        self._now = now
+        self._last_order = {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
+
+    def of(self, participant: Participant) -> MethodAction | None:
+        """Return the action that the intent of a participant asks for, or None."""
+        if not participant.may_act:
+            return None
+        if participant.intent in ("drain", "verify"):
+            return self._drain(participant)
+        if participant.intent in ("undo", "recover"):
+            kind = Undo if participant.intent == "undo" else Recover
+            continues = participant.phase == "recovering" or self._is_under_way(participant)
+            return kind(**self._common(participant), continues=continues)
+        return None
+
+    def _common(self, participant: Participant) -> dict[str, Any]:
+        record = participant.record
+        return {
+            "host": participant.host.name,
+            "event_id": record.event.event_id if record else participant.event.event_id,
+            "lease": leases.token(self._settings),
+            "reason": participant.reason or f"{participant.event.event_type} {participant.event.event_id}",
+        }
+
+    def _drain(self, participant: Participant) -> Drain:
+        begins = participant.phase != "draining"
+        common = self._common(participant)
+        # The event as this VM's own document has it: its drain methods and its record must not depend on what another VM answers.
+        event = {key: value for key, value in participant.event.values.items() if key != "raw"}
+        return Drain(
+            **common,
+            event={**event, "event_id": common["event_id"]},
+            deadline=timestamps.form(deadlines.deadline(participant, self._settings, self._now, begins=begins)),
+            rule=self._rule(participant),
+            verify=participant.intent == "verify",
+            continues=not begins or self._is_under_way(participant),
+        )
+
+    def _rule(self, participant: Participant) -> dict[str, Any]:
+        """Return the rule as the record keeps it, with the number of the drain."""
+        rule = {**participant.rule.as_dict(), "order": self._order(participant)}
+        if participant.beyond_capacity or (participant.holds_changes and allocation.beyond_by_record(participant)):
+            rule["beyond_capacity"] = True
+        return rule
+
+    def _order(self, participant: Participant) -> int:
+        """Return the number of a drain, which it keeps until it is undone. A VM takes its actions one after the other, so the numbers can be given now."""
+        if participant.record is not None and participant.record.needs_undo:
+            return participant.record.order
+        self._last_order[participant.host.name] += 1
+        return self._last_order[participant.host.name]
+
+    def _is_under_way(self, participant: Participant) -> bool:
+        """Tell whether the record has had its phase for a while: an observation at once would find nothing new."""
+        history = participant.record.history if participant.record else ()
+        return bool(history) and participant.look_now - history[-1][1] > 2 * self._settings.check_interval

@@ -1,0 +1,193 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The actions of a plan: typed values while the plan is made, and the dictionaries that the roles read.
+
+They stand in the lowest folder, because C(decide) makes actions as C(act) does, and imports go downwards only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar
+
+_KEY, _OPTIONAL = "key", "optional"
+
+
+def _key(name: str, *, optional: bool = False, default: Any = MISSING) -> Any:
+    """Declare a field that the roles read under another name; with C(optional) its key is left out while the field has its default."""
+    metadata = {_KEY: name, _OPTIONAL: optional}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing to do on one host."""
+
+    act: ClassVar[str]
+    """The kind of action, as the roles and the stages know it."""
+    host: str
+    event_id: str
+    reason: str
+    continues: bool = False
+    """Whether the action goes on with something that was begun before: then the next observation is not due at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcquireLease(Action):
+    """Acquire the lease of one VM for one event or upgrade."""
+
+    act: ClassVar[str] = "claim"
+    lease: Mapping[str, Any] = _key("claim")
+    expired: list[str]
+    """File names of expired leases, which are removed with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseLease(Action):
+    """Release a lease of this run, or remove expired leases of other runs."""
+
+    act: ClassVar[str] = "release"
+    lease: Mapping[str, Any] = _key("claim")
+    expired: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteRecord(Action):
+    """Write what is new about an event to its record."""
+
+    act: ClassVar[str] = "note"
+    changes: Mapping[str, Any]
+    stamp: list[str]
+    """Keys that get the VM's own time."""
+    event: Mapping[str, Any] | None
+    lease: Mapping[str, Any] | None = _key("claim")
+    """The lease under which it is written; None where it needs none."""
+    expected_revision: int | None = _key("expected_revision", optional=True, default=None)
+    """The revision that the record must have, 0 for a record that must not exist; None where any will do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreRecord(Action):
+    """Write a lost record back, from its replica on another VM."""
+
+    act: ClassVar[str] = "note"
+    restore: Mapping[str, Any]
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    stamp: list[str] = field(default_factory=list)
+    event: None = None
+    lease: Mapping[str, Any] | None = _key("claim", optional=True, default=None)
+    expected_revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approve(Action):
+    """Approve events from one VM, in one request."""
+
+    act: ClassVar[str] = "approve"
+    event_ids: list[str]
+    approve_for: list[str]
+    """The names of all VMs that the events hit."""
+    lease: Mapping[str, Any] | None = _key("claim")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodAction(Action):
+    """Anything that the drain methods of a VM do, under the VM's lease."""
+
+    lease: Mapping[str, Any] | None = _key("claim")
+    keeper: str | None = _key("mirror", optional=True, default="")
+    """The VM that keeps the replica of what is written: None where no VM can, empty where no replica is needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain(MethodAction):
+    """Drain a VM, or verify that it is still drained."""
+
+    act: ClassVar[str] = "drain"
+    event: Mapping[str, Any]
+    deadline: str
+    rule: Mapping[str, Any]
+    verify: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(MethodAction):
+    """Put back what a failed or held drain has changed, while the event goes on."""
+
+    act: ClassVar[str] = "undo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recover(MethodAction):
+    """Put back what a drain has changed, after the event."""
+
+    act: ClassVar[str] = "recover"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicate(Action):
+    """Write, or remove, the replica of another VM's record."""
+
+    act: ClassVar[str] = "mirror"
+    vm: str
+    """The VM whose record it is; C(host) keeps the replica."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notify(Action):
+    """Run the tasks of C(respond_notify_tasks) for one phase of an event."""
+
+    act: ClassVar[str] = "tell"
+    phase: str
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune(Action):
+    """Remove a record that is no longer needed."""
+
+    act: ClassVar[str] = "forget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkProgress(Action):
+    """Write on a VM how far an upgrade is."""
+
+    act: ClassVar[str] = "mark"
+    upgrade: str
+    state: str
+    lease: Mapping[str, Any] | None = _key("claim")
+
+
+KINDS: tuple[type[Action], ...] = (
+    AcquireLease,
+    ReleaseLease,
+    WriteRecord,
+    RestoreRecord,
+    Approve,
+    Drain,
+    Undo,
+    Recover,
+    Replicate,
+    Notify,
+    Prune,
+    MarkProgress,
+)
+
+
+def keys(kind: type[Action]) -> dict[str, bool]:
+    """Return the keys that the dictionaries of a kind of action have, each with whether it is always there."""
+    found = {str(one.metadata.get(_KEY, one.name)): not one.metadata.get(_OPTIONAL, False) for one in fields(kind)}
+    return {"host": True, "act": True, **found}
+
+
+def serialise(action: Action) -> dict[str, Any]:
+    """Return the dictionary of an action, as the roles read it."""
+    found: dict[str, Any] = {"host": action.host, "act": action.act}
+    for one in fields(action):
+        value = getattr(action, one.name)
+        if not (one.metadata.get(_OPTIONAL) and value == one.default):
+            found[str(one.metadata.get(_KEY, one.name))] = value
+    return found
