@@ -103,9 +103,10 @@ def _all_on_vm(steps: Sequence[Step], record: Mapping[str, Any], system: str) ->
 
 
 def _record(action: Mapping[str, Any], vm: VM) -> Mapping[str, Any]:
-    wanted = str(action.get("event_id"))
+    # As in the names of the files: ids compare without case.
+    wanted = str(action.get("event_id")).strip().lower()
     for record in vm["records"]:
-        if plain_values.mapping(record.get("event")).get("event_id") == wanted:
+        if str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower() == wanted:
             return record
     return {}
 
