@@ -153,4 +153,6 @@ class Vm:
 def step(kind="scripted", identifier=None, **keys):
     """One method, as the controller sends it."""
     given = keys.pop("given", {})
-    return dict({"id": identifier or "1-" + kind, "kind": kind, "where": "own", "given": given, "outside": False, "act": True, "ends": True, "report": None}, **keys)
+    return dict(
+        {"id": identifier or "1-" + kind, "kind": kind, "where": "own", "given": given, "outside": False, "act": True, "ends": True, "report": None}, **keys
+    )
