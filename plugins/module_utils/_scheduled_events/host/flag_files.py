@@ -67,7 +67,12 @@ class LocalFlagFiles:
         }
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(path)
+        # Not os.path.lexists: what cannot be looked at is not absent.
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
 
     def remove(self, path: str) -> None:
         try:

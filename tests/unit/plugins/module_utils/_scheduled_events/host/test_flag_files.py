@@ -166,3 +166,13 @@ def test_a_folder_that_has_taken_its_place_stays(tmp_path):
         with pytest.raises(OSError):
             FLAGS.restore(str(flag), found)
         assert os.listdir(tmp_path) == ["ready"]
+
+
+def test_what_cannot_be_looked_at_is_not_absent(tmp_path):
+    with pytest.raises(ValueError):
+        FLAGS.exists(str(tmp_path / "a\0b"))
+    with pytest.raises(OSError):
+        FLAGS.exists(str(tmp_path / ("x" * 300)))
+    os.symlink("loop", tmp_path / "loop")
+    with pytest.raises(OSError):
+        FLAGS.exists(str(tmp_path / "loop" / "below"))
