@@ -50,7 +50,9 @@ def test_a_text_is_split_as_a_shell_would_and_no_shell_sees_it(tmp_path):
     assert run(["printf", "%s|", "a b", 5]).output == "a b|5|"
 
 
-@pytest.mark.parametrize("line,code,words", [("", 127, "empty"), ([], 127, "empty"), ("sh 'x", 127, "cannot be split"), ("no-such-program-here", 127, "No such file")])
+@pytest.mark.parametrize(
+    "line,code,words", [("", 127, "empty"), ([], 127, "empty"), ("sh 'x", 127, "cannot be split"), ("no-such-program-here", 127, "No such file")]
+)
 def test_what_cannot_be_run_is_an_exit_code(line, code, words):
     result = run(line)
     assert result.code == code and words in result.errors

@@ -77,7 +77,11 @@ def test_a_command_that_hangs_fails_within_its_time(vm):
 def test_the_event_is_in_the_environment_and_in_no_command(vm, tmp_path):
     where = tmp_path / "environment.json"
     hostile = {**ABOUT, "description": "$(touch hacked); `id`\n\0x", "resources": ["a b", None, 5, "\ud800"], "event_type": None, "not_before": ["x"]}
-    dump = [sys.executable, "-c", f"import os, json; json.dump({{k: v for k, v in os.environ.items() if k.startswith('MAINTENANCE_')}}, open({str(where)!r}, 'w'))"]
+    dump = [
+        sys.executable,
+        "-c",
+        f"import os, json; json.dump({{k: v for k, v in os.environ.items() if k.startswith('MAINTENANCE_')}}, open({str(where)!r}, 'w'))",
+    ]
     outcome = vm.drain(command(begin=dump), event=hostile, deadline="2026-11-21T20:55:00Z")
     # The record refuses nothing of it: only the halves of letters are repaired.
     assert outcome.state == "drained", outcome.error

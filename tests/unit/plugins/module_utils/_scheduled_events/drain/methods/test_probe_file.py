@@ -154,7 +154,9 @@ def test_what_is_no_flag_is_refused_before_anything_is_done(vm, flag):
     assert vm.entry("1-probe_file")["before"] is None
 
 
-@pytest.mark.parametrize("options", [{"path": 5}, {"path": "a\0b"}, {"present_means": "sideways"}, {"ports": "443"}, {"ports": ["http"]}, {"interval": "soon"}, {"interval": None}])
+@pytest.mark.parametrize(
+    "options", [{"path": 5}, {"path": "a\0b"}, {"present_means": "sideways"}, {"ports": "443"}, {"ports": ["http"]}, {"interval": "soon"}, {"interval": None}]
+)
 def test_damaged_options_are_a_failure(vm, flag, options):
     flag.touch()
     vm.drain(probe(flag, interval=1))

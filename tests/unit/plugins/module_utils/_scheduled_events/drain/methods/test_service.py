@@ -27,7 +27,10 @@ def test_what_ran_is_stopped_and_started_again_and_nothing_else(vm):
     assert vm.services.calls == [("stop", NAMES), ("start", ["a"])]
 
 
-@pytest.mark.parametrize("state,comes_back", [("active", True), ("activating", True), ("reloading", True), ("refreshing", True), ("failed", False), ("inactive", False), ("deactivating", False)])
+@pytest.mark.parametrize(
+    "state,comes_back",
+    [("active", True), ("activating", True), ("reloading", True), ("refreshing", True), ("failed", False), ("inactive", False), ("deactivating", False)],
+)
 def test_what_counts_as_having_run(vm, state, comes_back):
     vm.services.present["a"] = state
     vm.drain(step("service", given={"names": ["a"]}))
@@ -63,7 +66,14 @@ def test_killed_after_the_stop_what_ran_is_still_known(vm, monkeypatch):
 
 @pytest.mark.parametrize(
     "state,job,answer",
-    [("deactivating", False, "draining"), ("deactivating", True, "draining"), ("active", True, "draining"), ("active", False, "lost"), ("activating", False, "lost"), ("failed", False, "drained")],
+    [
+        ("deactivating", False, "draining"),
+        ("deactivating", True, "draining"),
+        ("active", True, "draining"),
+        ("active", False, "lost"),
+        ("activating", False, "lost"),
+        ("failed", False, "drained"),
+    ],
 )
 def test_how_far_a_stop_is(vm, monkeypatch, state, job, answer):
     vm.services.present.update(a="active", b="active")
