@@ -25,7 +25,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
 
-
 POSITIONS = ("in", "out")
 # What host/flag_files.py finds.
 KINDS = ("file", "link", "absent")

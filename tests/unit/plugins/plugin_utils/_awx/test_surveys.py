@@ -66,9 +66,7 @@ def test_defaults_of_the_role_count_where_the_specification_has_none() -> None:
 
 def test_the_description_has_no_markup() -> None:
     described = ["With V(true), see P(maintenance.azure.plan#filter) and O(maintenance.azure.drain#role:main:drain_methods).", "As C(code)."]
-    assert question({"type": "bool", "description": described})["question_description"] == (
-        "With true, see maintenance.azure.plan and drain_methods. As code."
-    )
+    assert question({"type": "bool", "description": described})["question_description"] == ("With true, see maintenance.azure.plan and drain_methods. As code.")
     assert question({"type": "list", "description": "Which."})["question_description"] == "Which. Several, separated by commas."
 
 

@@ -17,6 +17,13 @@ ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
 FOLDERS = [str(ROLE / "tasks" / "methods")]
 
 
+def former_problems(former: Any, folders: list[str], places: list[str]) -> list[str]:
+    """What is wrong with former methods alone, beside methods that are right."""
+    names = "drain_methods_former must be a list", ": method must be the kind"
+    found = FILTERS["drain_problems"]([{"method": "none"}], former, "linux", folders, places)
+    return [said for said in found if not any(words in said for words in names)]
+
+
 @pytest.fixture(name="places")
 def _places(tmp_path: pathlib.Path) -> list[str]:
     (tmp_path / "back.yml").write_text("---")
@@ -39,7 +46,7 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
     ],
 )
 def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, places: list[str]) -> None:
-    (said,) = FILTERS["drain_former_problems"]([entry], FOLDERS, places)
+    (said,) = former_problems([entry], FOLDERS, places)
     assert said.startswith("drain_methods_former, entry 1 (") and words in said
     (step,) = FILTERS["drain_undo_steps"](
         {"phase": "gone", "methods": [{"id": "a", "method": "tasks", "state": "drained", "before": {}, "outside": True}]},
@@ -58,13 +65,13 @@ def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, 
         [{"method": "tasks", "begin": "gone.yml", "check": "gone.yml", "undo": "back.yml", "name": "x", "outside": True}],
         [{"method": "tasks", "by_hand": True, "name": "x"}, {"method": "of_ours", "by_hand": "yes"}, {"method": "haproxy", "by_hand": True}],
         [{"method": "haproxy", "balancers": ["lb2"], "socket": "/x", "sessions": "3"}, {"method": "command", "undo": "x"}],
-        # Said by drain_setting_problems.
+        # Said by configured.problems.
         ["tasks", {}, {"method": "../x"}],
         "text",
     ],
 )
 def test_what_it_can_use_is_not_refused(former: Any, places: list[str]) -> None:
-    assert FILTERS["drain_former_problems"](former, FOLDERS, places) == []
+    assert former_problems(former, FOLDERS, places) == []
 
 
 def test_methods_of_ones_own_are_known_with_and_without_described_options(tmp_path: pathlib.Path) -> None:
@@ -73,5 +80,5 @@ def test_methods_of_ones_own_are_known_with_and_without_described_options(tmp_pa
         (tmp_path / name / "undo.yml").write_text("---")
     (tmp_path / "described" / "options.yml").write_text("level: {type: whole, description: a number}\n")
     former = [{"method": "plain", "anything": 1}, {"method": "described", "level": 1}, {"method": "described", "levels": 1}]
-    (said,) = FILTERS["drain_former_problems"](former, [*FOLDERS, str(tmp_path)], [])
+    (said,) = former_problems(former, [*FOLDERS, str(tmp_path)], [])
     assert said == "drain_methods_former, entry 3 (described): there is no option levels. Options: level."

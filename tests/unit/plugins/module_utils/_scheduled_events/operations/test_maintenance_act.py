@@ -260,13 +260,13 @@ JSON = st.recursive(
     st.fixed_dictionaries(
         {"act": st.sampled_from(["drain", "undo", "recover"])},
         optional={
-            **{key: JSON for key in ("event", "deadline", "late", "rule", "verify", "problem", "complete", "stop_at_finding", "keep_phase")},
+            **dict.fromkeys(("event", "deadline", "late", "rule", "verify", "problem", "complete", "stop_at_finding", "keep_phase"), JSON),
             "reports": st.lists(JSON, max_size=2),
             "steps": JSON
             | st.lists(
                 st.fixed_dictionaries(
                     {"id": st.text(max_size=5), "kind": st.sampled_from(["none", "service", "x"])},
-                    optional={key: JSON for key in ("given", "where", "act", "ends", "report", "outside")},
+                    optional=dict.fromkeys(("given", "where", "act", "ends", "report", "outside"), JSON),
                 ),
                 max_size=3,
             ),

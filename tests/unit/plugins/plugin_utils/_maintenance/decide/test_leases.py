@@ -183,9 +183,7 @@ def test_what_is_about_to_be_approved_is_not_put_back() -> None:
     bad = record("failed", both(), ago=5, reason="no", approving_at=at(-3))
     found = plan(ours("vm1", both(), records=[good]), ours("vm2", both(), records=[bad]), run=RUN)
     assert not [act for act in acts(found) if act.startswith("undo")]
-    without = plan(
-        ours("vm1", both(), records=[{**good, "approving_at": None}]), ours("vm2", both(), records=[{**bad, "approving_at": None}]), run=RUN
-    )
+    without = plan(ours("vm1", both(), records=[{**good, "approving_at": None}]), ours("vm2", both(), records=[{**bad, "approving_at": None}]), run=RUN)
     assert "undo vm1 E1" in acts(without)
 
 

@@ -175,8 +175,7 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
     (entry,) = plan(silent, other)["events"]
     command = entry["reason"][entry["reason"].index("az maintenance") :]
     assert command == (
-        "az maintenance scheduledevents acknowledge --resource-group GROUP --resource-type virtualMachines"
-        " --resource-name vm1 --scheduled-events-id EVENT_ID"
+        "az maintenance scheduledevents acknowledge --resource-group GROUP --resource-type virtualMachines --resource-name vm1 --scheduled-events-id EVENT_ID"
     )
 
 
