@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Surveys: what question each type of option becomes, and what cannot be asked."""
+"""Surveys: the question for each type of option, and options that no question can ask for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_types(specification: dict[str, t.Any], expected: dict[str, t.Any]) -> N
 
 @pytest.mark.parametrize("nothing", ["", [], {}, None])
 def test_an_empty_default_is_none_at_all(nothing: t.Any) -> None:
-    """AWX would send it, and it would beat what the inventory says."""
+    """AWX would send an empty default, and it would override the inventory."""
     kind = {"list": "list", "dict": "dict"}.get(type(nothing).__name__, "str")
     assert "default" not in question({"type": kind, "default": nothing})
 
@@ -71,7 +71,7 @@ def test_the_description_has_no_markup() -> None:
 
 
 @pytest.mark.parametrize(
-    ("specification", "asking", "words"),
+    ("specification", "asking", "message"),
     [
         ({"type": "raw"}, "x_thing", "of type raw"),
         ({"type": "str"}, "x_other", "x_other is no option; there are x_thing"),
@@ -83,8 +83,8 @@ def test_the_description_has_no_markup() -> None:
         ({"type": "str", "no_log": True, "default": "b"}, "x_thing", "a secret and has a default"),
     ],
 )
-def test_what_cannot_be_asked(specification: dict[str, t.Any], asking: t.Any, words: str) -> None:
-    with pytest.raises(SurveyError, match=words):
+def test_questions_that_are_refused(specification: dict[str, t.Any], asking: t.Any, message: str) -> None:
+    with pytest.raises(SurveyError, match=message):
         question(specification, asking)
 
 

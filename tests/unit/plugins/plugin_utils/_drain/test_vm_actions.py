@@ -100,6 +100,23 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
     assert undo_order(one).complete and one["event"] == EVENT
 
 
+@pytest.mark.parametrize(
+    ("kind", "entry", "system"),
+    [("tasks", {"method": "tasks", "undo": "u"}, "linux"), ("own", {"method": "own"}, "linux"), ("service", SERVICE, "windows"), ("iis", {"method": "iis"}, "windows")],
+)
+def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
+    record = recorded({"method": "none"}, {"method": kind, "outside": False, "options": {"names": ["nginx"]}})
+    given = {"act": "recover", "event_id": "E1", "claim": None}
+    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"on_vm": [], "by_tasks": [given]}
+
+
+@pytest.mark.parametrize("phase", ["drained", "draining"])
+def test_a_drain_on_windows_is_left_to_tasks(phase: str) -> None:
+    assert split([drain()], vm(SERVICE, records=[recorded({"method": "service"}, phase=phase)], system="windows"))["on_vm"] == []
+    (one,) = split([drain()], vm({"method": "none"}, system="windows"))["on_vm"]
+    assert [step["kind"] for step in one["steps"]] == ["none"]
+
+
 def test_ids_compare_without_case() -> None:
     record = recorded({"method": "none"}, event_id="e1 ")
     (one,) = split([{"act": "recover", "event_id": "E1", "claim": None}], vm(records=[record]))["on_vm"]

@@ -143,7 +143,9 @@ def test_a_segment_that_is_not_the_last_does_not_end_the_undo(vm, methods):
     drained(vm, methods)
     assert vm.undo(step("second"), complete=False, reports=["by hand"])[:2] == ("undone", None)
     assert (vm.record()["undone"], vm.entry("1-second")["state"]) == (False, "undone")
-    assert vm.undo(step("first")).state == "undone"
+    assert vm.undo(step("first"), complete=False).state == "undone"
+    assert (vm.record()["undone"], vm.entry("1-first")["state"]) == (False, "undone")
+    assert vm.undo().state == "undone"
     assert vm.record()["undone"] is True
 
 

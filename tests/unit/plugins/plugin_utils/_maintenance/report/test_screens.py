@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever VMs and events say, every line that people read is one line of visible text, and what is data stays as it came."""
+"""For any text in VMs' answers and events, every line of a report is one line of visible text, and data stays as received."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assert_visible(line: Any) -> None:
 
 
 def texts(value: Any) -> list[str]:
-    """Every text in some data, keys too."""
+    """Return every text in the value, keys included."""
     if isinstance(value, dict):
         return [text for key, item in value.items() for text in [*texts(key), *texts(item)]]
     if isinstance(value, list):
@@ -50,7 +50,7 @@ def texts(value: Any) -> list[str]:
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """What a plan says to people, beside status lines."""
+    """Return the sentences of a plan, without the status lines."""
     said = [text for entry in found["events"] for text in (entry["reason"], entry["next"]) if text is not None]
     said += [entry["decision"]["words"] for entry in found["events"] if entry["decision"]]
     said += [part["reason"] for entry in found["events"] for part in entry["parts"] if part["reason"]]
@@ -62,7 +62,7 @@ def sentences(found: dict[str, Any]) -> list[str]:
 
 @some.composite
 def fleets(draw: Any) -> list[dict[str, Any]]:
-    """Three VMs whose every text is somebody else's."""
+    """Three VMs with arbitrary text in every field."""
 
     def text() -> str:
         return draw(TEXTS)
@@ -99,7 +99,7 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
         assert entry["number"] == number
         for line in status_lines(found, event_id=entry["select"]):
             assert_visible(line)
-    # What is sent to Azure and written to records is what came.
+    # Data that is sent to Azure or written to records is unchanged.
     ids = {one["event_id"].strip().lower() for seen in before for one in (seen["look"] or {"events": []})["events"]}
     for step in found["steps"]:
         if step["act"] == "approve":
@@ -111,7 +111,7 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
 
 @LIMITS
 @given(fleets(), TEXTS, some.sampled_from(SAID))
-def test_every_word_of_a_decision_is_visible(fleet: list[dict[str, Any]], text: str, action: str) -> None:
+def test_every_text_of_an_override_is_visible(fleet: list[dict[str, Any]], text: str, action: str) -> None:
     typed = fleet[1]["look"]["events"][0]["event_id"]
     said = {"event_id": typed, "action": action, "who": f"a{text}", "why": f"b{text}", **({"vm": text + "vm1"} if action == "retire_vm" else {})}
     for given_id in (typed, text):
@@ -138,7 +138,7 @@ def test_every_obstacle_of_a_gate_is_visible(fleet: list[dict[str, Any]]) -> Non
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_hostile_event_is_shown_as_what_it_is_and_cannot_pass_for_another(form: str) -> None:
+def test_a_hostile_event_cannot_pass_for_another(form: str) -> None:
     real = event("C7061BAC-AFDC-4513-B24B-AA5F13A16123", ("vm1",))
     liar = event(f"C7061BAC-{FORGED}{CLEAR}", ("vm2",), event_type=f"Reboot{BIDI}", description=f"fine.\n2. c706: {CLEAR}all is well")
     found = plan(vm("vm1", [real]), vm("vm2", [liar]))
@@ -185,7 +185,7 @@ def test_a_run_with_an_odd_id_gives_no_hint_to_paste() -> None:
     assert found["why"][0].endswith("say so: gate_dead_run=ID")
 
 
-def test_numbers_of_thousands_of_digits_are_shown_in_words() -> None:
+def test_numbers_of_thousands_of_digits_are_replaced_by_text() -> None:
     its = record("drained", methods=[method("drained", before={"port": 10**5000})])
     assert any("a number of more than 40 digits" in line for line in status_lines(plan(vm("vm1", [event()], [its])), event_id="E1"))
 
