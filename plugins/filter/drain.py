@@ -62,11 +62,29 @@ def drain_targets(methods: Any, host: str, former: Any = ()) -> list[dict[str, A
     return copies.targets_of(methods, former, str(host))
 
 
-def vm_actions(actions: Any, records: Any, methods: Any, former: Any, host: str, system: str, now: str) -> vm_actions_module.Taken:
+def vm_actions(
+    actions: Any,
+    records: Any,
+    methods: Any,
+    former: Any,
+    host: str,
+    system: str,
+    now: str,
+    folders: Iterable[str] = (),
+    places: Iterable[str] = (),
+) -> vm_actions_module.Taken:
     """The actions of one VM, those that it takes at once and the others."""
-    return vm_actions_module.split(
-        actions, {"host": str(host), "system": str(system), "records": records or [], "methods": methods, "former": former, "now": str(now)}
-    )
+    vm: vm_actions_module.VM = {
+        "host": str(host),
+        "system": str(system),
+        "records": records or [],
+        "methods": methods,
+        "former": former,
+        "folders": [str(one) for one in folders],
+        "places": [str(one) for one in places],
+        "now": str(now),
+    }
+    return vm_actions_module.split(actions, vm)
 
 
 class FilterModule:

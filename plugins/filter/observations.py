@@ -85,9 +85,14 @@ def _answered(acted: t.Any) -> list[tuple[Mapping[str, t.Any], Mapping[str, t.An
     """Return what was asked of a VM by its last run of maintenance_act, each with its answer; None where there was no answer that fits."""
     if not isinstance(acted, Mapping) or acted.get("unreachable"):
         return None
-    asked, results = acted.get("asked") or [], acted.get("results") or []
+    if acted.get("skipped"):
+        return []  # nothing was asked
+    asked, results = acted.get("asked"), acted.get("results") or []
+    # A task that was given up, at its time limit, does not say what it asked.
+    if not isinstance(asked, list) or not isinstance(results, list) or len(asked) != len(results):
+        return None
     pairs = list(zip(asked, results))
-    fits = len(asked) == len(results) and all(want["act"] == got["act"] for want, got in pairs)
+    fits = all(isinstance(got, Mapping) and want["act"] == got.get("act") for want, got in pairs)
     return pairs if fits else None
 
 

@@ -21,7 +21,9 @@ Options = Mapping[str, Mapping[str, Any]]
 TASKS = ("haproxy", "tasks")
 # All methods of the collection on Windows: there the engine runs none only, and a method needs tasks of its own in a folder windows.
 ON_WINDOWS = ("service", "probe_file", "command", "none", *TASKS, "iis", "wsfc")
-FILES = ("check.yml", "undo.yml")
+# What a drain needs; an undo can do with a folder that has but undo.yml.
+TO_DRAIN = ("check.yml",)
+FILES = (*TO_DRAIN, "undo.yml")
 
 
 def built_in(system: str) -> tuple[str, ...]:
@@ -44,10 +46,10 @@ def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:
     return known
 
 
-def is_method(folder: str, system: str) -> bool:
-    """Return whether a folder has the tasks of a method for this system."""
+def is_method(folder: str, system: str, files: Iterable[str] = FILES) -> bool:
+    """Return whether a folder has tasks of a method for this system: one of these files."""
     places = (folder, os.path.join(folder, "windows")) if system == "windows" else (folder,)
-    return any(os.path.isfile(os.path.join(place, name)) for place in places for name in FILES)
+    return any(os.path.isfile(os.path.join(place, name)) for place in places for name in files)
 
 
 def options_of(kind: str, folder: str) -> Options | None:

@@ -80,7 +80,7 @@ def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
         return ""
     own = list(folders[1:])
     for folder in folders[:1] if kind in catalogue.built_in(system) else own:
-        if catalogue.is_method(os.path.join(folder, kind), system):
+        if catalogue.is_method(os.path.join(folder, kind), system, catalogue.TO_DRAIN):
             return os.path.join(folder, kind)
     return None
 

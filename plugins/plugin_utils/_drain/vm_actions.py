@@ -40,6 +40,10 @@ class VM(TypedDict):
     records: Sequence[Mapping[str, Any]]
     methods: Any
     former: Any
+    folders: Sequence[str]
+    """Where the methods that are tasks are, as validation.problems() takes them."""
+    places: Sequence[str]
+    """Where task files are looked for."""
     now: str
     """The controller's clock, UTC, ISO 8601."""
 
@@ -72,7 +76,7 @@ def _drain(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     steps = drain_steps(record, vm["methods"], vm["former"], vm["host"], vm["system"])
     settled = record.get("phase") in SETTLED and any(method.get("state") != "undone" for method in _methods(record))
     # Where the settings are wrong, role drain says what is wrong with them.
-    wrong = not settled and bool(validation.problems(vm["methods"], vm["former"], vm["system"]))
+    wrong = not settled and bool(validation.problems(vm["methods"], vm["former"], vm["system"], vm["folders"], vm["places"]))
     if wrong or not _all_on_vm(steps, record, vm["system"]):
         return None
     deadline = action.get("deadline") or ""
@@ -104,9 +108,10 @@ def _all_on_vm(steps: Sequence[Step], record: Mapping[str, Any], system: str) ->
 
 
 def _record(action: Mapping[str, Any], vm: VM) -> Mapping[str, Any]:
-    wanted = str(action.get("event_id"))
+    # As in the names of the files: ids compare without case.
+    wanted = str(action.get("event_id")).strip().lower()
     for record in vm["records"]:
-        if plain_values.mapping(record.get("event")).get("event_id") == wanted:
+        if str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower() == wanted:
             return record
     return {}
 

@@ -37,6 +37,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 
 FOUND, BEGUN = "found", "begun"
+NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
 
 
 class Outcome(t.NamedTuple):
@@ -79,6 +80,8 @@ class Drain:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record."""
         if self._order.problem is not None:
             return self._refuse(self._order.problem)
+        if not self._order.steps:
+            return self._refuse(NO_METHOD)
         answer = Answer(DRAINED)
         for number, step in enumerate(self._order.steps, 1):
             answer = self._take(step, self._order.complete and number == len(self._order.steps))

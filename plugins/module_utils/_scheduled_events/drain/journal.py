@@ -63,13 +63,14 @@ def entry_of(record: Record | None, identifier: str) -> Entry:
 
 def environment_of(event: Values, deadline: str | None) -> dict[str, str]:
     """Return the environment of an operator's commands. Texts, whatever they look like."""
+    resources = event.get("resources")
     return {
         "MAINTENANCE_EVENT_ID": _text(event.get("event_id")),
         "MAINTENANCE_EVENT_TYPE": _text(event.get("event_type")),
         "MAINTENANCE_EVENT_STATUS": _text(event.get("event_status")),
         "MAINTENANCE_EVENT_NOT_BEFORE": _text(event.get("not_before")),
         "MAINTENANCE_EVENT_DESCRIPTION": _text(event.get("description")),
-        "MAINTENANCE_EVENT_RESOURCES": ",".join(map(_text, event.get("resources") or ())),
+        "MAINTENANCE_EVENT_RESOURCES": ",".join(map(_text, resources if isinstance(resources, (list, tuple)) else ())),
         "MAINTENANCE_EVENT_DEADLINE": _text(deadline),
     }
 

@@ -57,7 +57,7 @@ class LocalCommands:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=errors,
-                    env={**os.environ, **environment},
+                    env=_bytes_of(environment),
                     start_new_session=True,
                 )
             except FileNotFoundError as error:
@@ -77,13 +77,18 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
-        except ProcessLookupError:
-            break
+        except OSError:
+            break  # it has ended, or it runs as another user, whom this one may not end
         try:
             process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             continue
     return TIMED_OUT
+
+
+def _bytes_of(environment: t.Mapping[str, str]) -> dict[bytes, bytes]:
+    """Return the whole environment. In UTF-8, whatever the locale: what it cannot hold must not keep a command from running."""
+    return {**os.environb, **{key.encode(): value.encode("utf-8", "replace") for key, value in environment.items()}}
 
 
 def _end_of(stream: t.IO[bytes]) -> str:

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 import stat
 import typing as t
@@ -68,12 +67,17 @@ class LocalFlagFiles:
         }
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(path)
+        # Not os.path.lexists: what cannot be looked at is not absent.
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
 
     def remove(self, path: str) -> None:
         try:
             os.unlink(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             pass
 
     def create(self, path: str, mode: str) -> None:
@@ -87,7 +91,7 @@ class LocalFlagFiles:
                 self._link(path, content)
             else:
                 self._write(path, content, int(found["mode"], 8), (int(found["owner"]), int(found["group"])))
-        except (KeyError, binascii.Error, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise FlagFileError(f"what the record says of {path} cannot be put back: {error!r}")
 
     @staticmethod
@@ -95,7 +99,11 @@ class LocalFlagFiles:
         beside = f"{path}.maintenance.{os.getpid()}"
         _unlink(beside)
         os.symlink(target, os.fsencode(beside))
-        os.replace(beside, path)
+        try:
+            os.replace(beside, path)
+        except OSError:
+            _unlink(beside)
+            raise
 
     @staticmethod
     def _write(path: str, content: bytes, mode: int, owner: tuple[int, int] | None) -> None:
@@ -109,7 +117,7 @@ class LocalFlagFiles:
                 os.fchmod(descriptor, mode)
                 stream.write(content)
             os.replace(beside, path)
-        except OSError:
+        except BaseException:
             _unlink(beside)
             raise
 

@@ -136,6 +136,8 @@ class _Acting:
             self._journal(dict(action, event_id=event_id)).write(step)
 
     def _journal(self, action: Action) -> LeasedRecord:
+        if not str(action.get("event_id") or "").strip():
+            raise OrderError("event_id is missing")
         lease = UnderLease(LeaseStore(self._files, self._host), action.get("claim"), str(action.get("event_id")))
         return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.tell)
 

@@ -57,11 +57,10 @@ def test_a_host_without_an_earlier_observation_is_read_whatever_was_looked_at() 
     assert (only["state"], only["error"]) == ("failed", module.NO_LOOK)
 
 
-def acted(*answers: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
-    """What role respond registers: what was asked for by the controller, and what the VM answers."""
-    asked = [{"event_id": "E1", "event_ids": None, **asked} for asked, _answer in answers]
-    results = [{"act": asked["act"], "event_id": "E1", "failed": False, "changed": True, **answer} for asked, answer in answers]
-    return {"asked": asked, "results": results}
+def answer(*results: tuple[dict[str, Any], dict[str, Any]], **keys: Any) -> dict[str, Any]:
+    """What role respond registers of maintenance_act: what was asked, and the results beside it."""
+    asked = [{"act": want["act"], "event_id": want.get("event_id"), "event_ids": want.get("event_ids")} for want, _got in results]
+    return {"asked": asked, "results": [{"act": want["act"], "event_id": "", "failed": False, **got} for want, got in results], "changed": True, **keys}
 
 
 def approve(*event_ids: str) -> dict[str, Any]:
@@ -69,57 +68,89 @@ def approve(*event_ids: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("result", "approved", "not_approved"),
+    ("acted", "approved", "not_approved"),
     [
-        (acted((approve("E1", "E2"), {"approved": ["E1"]})), ["E1"], []),
+        (answer((approve("E1", "E2"), {"approved": ["E1"]})), ["E1"], []),
         # What it was not asked for: an event of others would count as approved.
-        (acted((approve("E1"), {"approved": ["e1 ", "E9"]})), ["E1"], []),
-        (acted((approve("E1"), {"failed": True, "msg": "x"})), [], ["E1"]),
-        # An answer to something else, one too many, and none.
-        ({**acted((approve("E1"), {"act": "note", "approved": ["E1"]}))}, [], []),
-        ({**acted((approve("E1"), {"approved": ["E1"]})), "asked": []}, [], []),
-        ({**acted((approve("E1"), {"approved": ["E1"]})), "results": []}, [], []),
-        (None, [], []),
+        (answer((approve("E1"), {"approved": ["e1 ", "E9"]})), ["E1"], []),
+        (answer((approve("E1"), {"failed": True, "msg": "x"})), [], ["E1"]),
+        # A failure that says it has approved is a failure.
+        (answer((approve("E1"), {"failed": True, "approved": ["E1"]})), [], ["E1"]),
+        (answer((approve("E1"), {"approved": ["E1"]}), (approve("E2"), {"failed": True})), ["E1"], ["E2"]),
+        # Nothing of it was an approval: what was said in this run before stays.
+        (answer(({"act": "drain"}, {"approved": ["E9"]})), ["old"], ["older"]),
+        (None, ["old"], ["older"]),
+        ({"skipped": True, "changed": False}, ["old"], ["older"]),
+        # Answers that do not fit what was asked.
+        (answer((approve("E1"), {"act": "drain", "approved": ["E1"]})), ["old"], ["older"]),
+        ({**answer((approve("E1"), {"approved": ["E1"]})), "results": []}, ["old"], ["older"]),
+        ({**answer((approve("E1"), {"approved": ["E1"]})), "asked": []}, ["old"], ["older"]),
+        ({**answer((approve("E1"), {"approved": ["E1"]})), "unreachable": True}, ["old"], ["older"]),
+        ({**answer((approve("E1"), {"approved": ["E1"]})), "results": ["approve"]}, ["old"], ["older"]),
     ],
 )
-def test_who_has_approved_is_what_this_run_has_asked(result: Any, approved: list[str], not_approved: list[str]) -> None:
-    (only,) = find(["a"], {"a": {"__respond_acted": result, "observe_look": {"events": [], "approved": ["E9"]}}})
+def test_who_has_approved_is_what_this_run_has_asked(acted: Any, approved: list[str], not_approved: list[str]) -> None:
+    before = [{"host": "a", "state": "ok", "look": {"events": []}, "approved": ["old"], "could_not_approve": ["older"]}]
+    (only,) = find(["a"], {"a": {"__respond_acted": acted, "observe_look": {"events": [], "approved": ["E9"]}}}, before, ["a"])
     assert (only["approved"], only["could_not_approve"]) == (approved, not_approved)
 
 
-def test_what_a_run_has_approved_lasts_until_it_asks_again() -> None:
-    first = find(["a"], {"a": {"__respond_acted": acted((approve("E1"), {"approved": ["E1"]})), "observe_look": {"events": []}}})
-    (second,) = find(["a"], {"a": {"__respond_acted": acted(({"act": "note"}, {})), "observe_look": {"events": []}}}, first)
-    assert second["approved"] == ["E1"]
-
-
-def leases(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
-    return acted(*[({"act": act}, answer) for act, answer in steps])
+def notes(*steps: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    """One result for each claim that was made or given back."""
+    return answer(*(({"act": act, "event_id": "E1"}, result) for act, result in steps))
 
 
 OK: dict[str, Any] = {"claims": ["claim-a"]}
 # The answer was given up, and the claim may be made any time after that.
 LATE: dict[str, Any] = {"unreachable": True, "msg": "Timeout"}
+GIVEN_UP: dict[str, Any] = {"failed": True, "msg": "The maintenance_act action failed to execute in the expected time frame (240) and was terminated"}
 
 
 @pytest.mark.parametrize(
-    ("written", "acknowledged"),
+    ("acted", "acknowledged"),
     [
         (None, ["e1", "e2"]),
-        (leases(("claim", OK)), ["e1", "e2"]),
-        (leases(("release", OK)), ["e2"]),
-        # Without an answer nobody knows what was done, so nothing counts.
+        ({"skipped": True}, ["e1", "e2"]),
+        (notes(), ["e1", "e2"]),
+        (notes(("claim", OK)), ["e1", "e2"]),
+        (notes(("drain", {"state": "drained"})), ["e1", "e2"]),
+        (notes(("release", OK)), ["e2"]),
+        (notes(("release", {"failed": True})), ["e2"]),
+        (notes(("claim", {"failed": True})), ["e2"]),
+        (notes(("claim", {"failed": True, **OK})), ["e2"]),
+        (notes(("claim", {})), ["e2"]),
+        (notes(("release", OK), ("claim", OK)), ["e1", "e2"]),
+        (notes(("claim", OK), ("release", OK)), ["e2"]),
+        # The module could not observe the VM afterwards: its results stand all the same.
+        ({**notes(("claim", OK)), "failed": True, "msg": "no document"}, ["e1", "e2"]),
+        # No answer, or none that fits: nothing is acknowledged any more.
         (LATE, []),
-        ({"failed": True, "msg": "Timeout", "asked": [{"act": "claim", "event_id": "E1"}]}, []),
-        ({**leases(("claim", OK)), "asked": []}, []),
-        (leases(("claim", {"failed": True})), ["e2"]),
-        (leases(("release", OK), ("claim", OK)), ["e1", "e2"]),
+        (GIVEN_UP, []),
+        ({**notes(("claim", OK)), **LATE}, []),
+        ({**notes(("claim", OK), ("claim", OK)), "results": notes(("claim", OK))["results"]}, []),
+        ({**notes(("claim", OK)), "results": notes(("drain", OK))["results"]}, []),
+        ({**notes(("claim", OK)), "results": [5]}, []),
+        ({**notes(("claim", OK)), "results": {"act": "claim"}}, []),
+        ({**notes(("claim", OK)), "asked": None}, []),
+        ("text", []),
     ],
 )
-def test_what_was_given_back_or_asked_for_in_vain_is_acknowledged_no_more(written: Any, acknowledged: list[str]) -> None:
+def test_what_was_given_back_or_asked_for_in_vain_is_acknowledged_no_more(acted: Any, acknowledged: list[str]) -> None:
     before = [{"host": "a", "state": "ok", "look": {"events": []}, "acknowledged": ["e1", "e2"]}]
-    (found,) = find(["a"], {"a": {"observe_look": {"events": []}, "__respond_acted": written}}, before, ["a"])
+    (found,) = find(["a"], {"a": {"observe_look": {"events": []}, "__respond_acted": acted}}, before, ["a"])
     assert found["acknowledged"] == acknowledged
+
+
+def test_an_observation_holds_nothing_of_the_actions() -> None:
+    acted = {**notes(("claim", OK)), "events": []}
+    (found,) = find(["a"], {"a": {"observe_look": acted, "__respond_acted": acted}})
+    assert found["look"] is not None and not set(found["look"]) & {"asked", "results"}
+
+
+def test_actions_without_an_observation_are_no_good_look() -> None:
+    acted = notes(("claim", OK))
+    (found,) = find(["a"], {"a": {"observe_look": acted, "__respond_acted": acted}})
+    assert (found["state"], found["look"], found["acknowledged"]) == ("failed", None, ["e1"])
 
 
 def test_a_claim_that_is_made_after_its_answer_was_given_up_begins_no_drain() -> None:
@@ -135,6 +166,6 @@ def test_a_claim_that_is_made_after_its_answer_was_given_up_begins_no_drain() ->
         plan = make_plan(find(["vm1", "vm2"], hosts, before), settings=chosen, now=at(0))
         return {step["act"] for step in plan["steps"]} & {"claim", "drain"}
 
-    assert acts(leases(("claim", OK))) == {"drain"}
-    assert acts(LATE) == {"claim"}
-    assert acts(leases(("release", OK))) == {"claim"}
+    assert acts(notes(("claim", OK))) == {"drain"}
+    assert acts(LATE) == acts(GIVEN_UP) == {"claim"}
+    assert acts(notes(("release", OK))) == {"claim"}

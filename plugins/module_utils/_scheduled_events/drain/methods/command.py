@@ -12,6 +12,7 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
     DRAINED,
     DRAINING,
+    LONGEST_MESSAGE,
     LOST,
     UNDOING,
     UNDONE,
@@ -61,7 +62,10 @@ class CommandMethod(Method):
 
 def _run(machine: Machine, task: Task, stage: str, expected: t.Sequence[int]) -> CommandResult:
     seconds = int(task.options.get("timeout") or 0) or 10
-    result = machine.commands.run(task.options[stage], task.environment, seconds)
+    line = task.options.get(stage)
+    if not isinstance(line, (str, list, tuple)):
+        raise MethodError(f"option {stage} must be a command line, and is {line!r}"[:LONGEST_MESSAGE])
+    result = machine.commands.run(line, task.environment, seconds)
     if result.code not in expected:
         why = result.errors.strip()[-LONGEST_ERROR:]
         raise MethodError(f"{stage} ended with exit code {result.code}{': ' + why if why else ''}")

@@ -12,8 +12,13 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 
 Values = t.Mapping[str, t.Any]
+LONGEST_MESSAGE = 400
 # States in which a method's answer may be.
 DRAINED, DRAINING, LOST, FAILED, UNDONE, UNDOING = "drained", "draining", "lost", "failed", "undone", "undoing"
+
+
+class MethodError(Exception):
+    """A method cannot do what it should; the message says why."""
 
 
 class Option(t.NamedTuple):
@@ -40,16 +45,19 @@ class Task(t.NamedTuple):
     environment: t.Mapping[str, str]
     """The event, for commands."""
 
+    def listed(self, name: str) -> list[t.Any]:
+        """Return an option that is a list. Raise MethodError where the record has something else: a text would be taken letter by letter."""
+        value = self.options.get(name)
+        if not isinstance(value, (list, tuple)):
+            raise MethodError(f"option {name} must be a list, and is {value!r}"[:LONGEST_MESSAGE])
+        return list(value)
+
 
 class Answer(t.NamedTuple):
     """How far a method is. lost: it is not drained any more, and nothing is under way, so that it has to begin again."""
 
     state: str
     error: str | None = None
-
-
-class MethodError(Exception):
-    """A method cannot do what it should; the message says why."""
 
 
 class Method:

@@ -12,6 +12,7 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
     DRAINED,
     DRAINING,
+    LONGEST_MESSAGE,
     LOST,
     UNDONE,
     Answer,
@@ -24,6 +25,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
 
+POSITIONS = ("in", "out")
+# What host/flag_files.py finds.
+KINDS = ("file", "link", "absent")
+
 
 class ProbeFileMethod(Method):
     """Remove or create a flag file, wait until the load balancer must have seen it, and until the connections are gone."""
@@ -35,7 +40,7 @@ class ProbeFileMethod(Method):
             "text",
             "in (the file exists while the VM is in service; removed to drain) or out (created to drain).",
             default="in",
-            choices=("in", "out"),
+            choices=POSITIONS,
         ),
         "interval": Option("whole", "seconds between two probes of the load balancer, a whole number.", default=5),
         "threshold": Option("whole", "how many probes in a row must fail before the load balancer sends nothing more, a whole number.", default=2),
@@ -62,14 +67,17 @@ class ProbeFileMethod(Method):
         left = _seconds_left(machine, task)
         if left > 0:
             return Answer(DRAINING, f"the load balancer may not have noticed yet, {left} s to wait")
-        ports = [int(port) for port in task.options["ports"] or ()]
+        ports = [int(port) for port in task.listed("ports")]
         busy = machine.connections.count(ports) if ports else 0
         if busy > 0:
             return Answer(DRAINING, f"{busy} connection(s) open on port(s) {', '.join(map(str, ports))}")
         return Answer(DRAINED)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
-        absent = task.finding.get("kind", "absent") == "absent"
+        kind = task.finding.get("kind")
+        if kind not in KINDS:
+            raise MethodError(f"the record does not say what was at {task.options['path']} before: its kind is {kind!r}"[:LONGEST_MESSAGE])
+        absent = kind == "absent"
         try:
             # Nothing was changed where the file stood in the other position before.
             if _removes(task) and not absent:
@@ -82,7 +90,10 @@ class ProbeFileMethod(Method):
 
 
 def _removes(task: Task) -> bool:
-    return task.options["present_means"] == "in"
+    position = task.options["present_means"]
+    if position not in POSITIONS:
+        raise MethodError(f"option present_means must be in or out, and is {position!r}"[:LONGEST_MESSAGE])
+    return bool(position == "in")
 
 
 def _seconds_left(machine: Machine, task: Task) -> int:
@@ -91,5 +102,7 @@ def _seconds_left(machine: Machine, task: Task) -> int:
     if task.state == DRAINED or wait == 0:
         return 0
     passed = seconds_between(task.since, machine.now())
+    if passed is None:
+        raise MethodError("the record does not say since when the load balancer may have noticed")
     # A probe may have begun right before; hence one second more.
-    return wait + 1 if passed is None else max(int(wait + 1 - passed), 0)
+    return max(int(wait + 1 - passed), 0)

@@ -40,7 +40,7 @@ class ServiceMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        found = _states(machine, task.options["names"])
+        found = _states(machine, task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
@@ -48,12 +48,12 @@ class ServiceMethod(Method):
 
     def begin(self, machine: Machine, task: Task) -> None:
         try:
-            machine.services.stop(task.options["names"])
+            machine.services.stop(task.listed("names"))
         except ServiceError as error:
             raise MethodError(str(error))
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in _states(machine, task.options["names"]) if one.state not in STOPPED]
+        running = [one for one in _states(machine, task.listed("names")) if one.state not in STOPPED]
         if not running:
             return Answer(DRAINED)
         # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
@@ -61,7 +61,7 @@ class ServiceMethod(Method):
         return Answer(LOST if started else DRAINING, f"still running: {', '.join(one.name for one in running)}")
 
     def undo(self, machine: Machine, task: Task) -> Answer:
-        names = [name for name in task.options["names"] if task.finding.get(name) in RAN]
+        names = [name for name in task.listed("names") if task.finding.get(name) in RAN]
         if not names:
             return Answer(UNDONE)
         present = _states(machine, names)

@@ -1,0 +1,126 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Method service, over a stand-in for systemd: exactly what ran before runs again."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Vm, step
+
+NAMES = ["a", "b"]
+SERVICE = step("service", given={"names": NAMES})
+
+
+@pytest.fixture
+def vm(tmp_path):
+    return Vm(tmp_path)
+
+
+def test_what_ran_is_stopped_and_started_again_and_nothing_else(vm):
+    vm.services.present.update(a="active", b="inactive", c="active")
+    assert vm.drain(SERVICE).state == "drained"
+    assert vm.entry("1-service")["before"] == {"a": "active", "b": "inactive"}
+    assert vm.undo(SERVICE).state == "undone"
+    assert vm.services.present == {"a": "active", "b": "inactive", "c": "active"}
+    assert vm.services.calls == [("stop", NAMES), ("start", ["a"])]
+
+
+@pytest.mark.parametrize(
+    "state,comes_back",
+    [("active", True), ("activating", True), ("reloading", True), ("refreshing", True), ("failed", False), ("inactive", False), ("deactivating", False)],
+)
+def test_what_counts_as_having_run(vm, state, comes_back):
+    vm.services.present["a"] = state
+    vm.drain(step("service", given={"names": ["a"]}))
+    assert vm.undo(step("service")).state == "undone"
+    assert (vm.services.present["a"] == "active") is comes_back
+
+
+def test_a_service_that_the_vm_does_not_have_is_named_before_anything_is_stopped(vm):
+    vm.services.present["a"] = "active"
+    outcome = vm.drain(SERVICE)
+    assert outcome.state == "failed" and "holds b, which systemd does not know" in outcome.error
+    assert (vm.services.calls, vm.entry("1-service")["before"]) == ([], None)
+    assert vm.undo(SERVICE).state == "undone" and vm.services.calls == []
+
+
+def test_killed_after_the_stop_what_ran_is_still_known(vm, monkeypatch):
+    vm.services.present.update(a="active", b="active")
+    stop = vm.services.stop
+
+    def stop_and_be_killed(names):
+        stop(names)
+        raise Killed
+
+    monkeypatch.setattr(vm.services, "stop", stop_and_be_killed)
+    with pytest.raises(Killed):
+        vm.drain(SERVICE)
+    monkeypatch.undo()
+    assert vm.services.present == {"a": "inactive", "b": "inactive"}
+    assert vm.drain(SERVICE).state == "drained"
+    assert vm.entry("1-service")["before"] == {"a": "active", "b": "active"}
+    assert vm.undo(SERVICE).state == "undone" and vm.services.present == {"a": "active", "b": "active"}
+
+
+@pytest.mark.parametrize(
+    "state,job,answer",
+    [
+        ("deactivating", False, "draining"),
+        ("deactivating", True, "draining"),
+        ("active", True, "draining"),
+        ("active", False, "lost"),
+        ("activating", False, "lost"),
+        ("failed", False, "drained"),
+    ],
+)
+def test_how_far_a_stop_is(vm, monkeypatch, state, job, answer):
+    vm.services.present.update(a="active", b="active")
+    monkeypatch.setattr(vm.services, "stop", lambda names: vm.services.calls.append(("stop", names)))
+    vm.services.jobs.update(NAMES)
+    assert vm.drain(SERVICE)[:2] == ("draining", "still running: a, b")
+    vm.services.present.update(a=state, b="inactive")
+    vm.services.jobs = {"a"} if job else set()
+    vm.services.calls.clear()
+    assert vm.drain(SERVICE).state == ("drained" if answer == "drained" else "draining")
+    assert vm.services.calls == ([("stop", NAMES)] if answer == "lost" else [])
+
+
+def test_systemd_that_cannot_be_asked_is_the_failure(vm):
+    vm.services.refuses = "systemctl show ended with exit code 1"
+    assert vm.drain(SERVICE)[:2] == ("failed", "1-service: systemctl show ended with exit code 1")
+
+
+def test_one_that_cannot_be_started_fails_and_is_started_again_in_the_next_attempt(vm, monkeypatch):
+    vm.services.present.update(a="active", b="active")
+    vm.drain(SERVICE)
+    started = []
+
+    def start(names):
+        started.append(list(names))
+        vm.services.present.update(dict.fromkeys(names, "failed"))
+
+    monkeypatch.setattr(vm.services, "start", start)
+    outcome = vm.undo(SERVICE)
+    assert outcome.state == "failed" and "cannot be started, see journalctl -u UNIT: a, b" in outcome.error
+    monkeypatch.undo()
+    assert vm.undo(SERVICE).state == "undone" and started == [NAMES]
+
+
+def test_while_it_starts_it_is_undoing_and_not_started_twice(vm, monkeypatch):
+    vm.services.present.update(a="active", b="inactive")
+    vm.drain(SERVICE)
+
+    def start(names):
+        vm.services.calls.append(("start", names))
+        vm.services.present.update(dict.fromkeys(names, "activating"))
+        vm.services.jobs.update(names)
+
+    monkeypatch.setattr(vm.services, "start", start)
+    for _again in range(2):
+        assert vm.undo(SERVICE)[:2] == ("undoing", "not yet running: a")
+    assert vm.services.calls.count(("start", ["a"])) == 1
+    vm.services.present["a"], vm.services.jobs = "failed", set()
+    assert vm.undo(SERVICE).state == "failed"
+    assert vm.services.calls.count(("start", ["a"])) == 1

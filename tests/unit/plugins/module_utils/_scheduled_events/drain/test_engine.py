@@ -1,0 +1,327 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A drain, one look at a time: what fails, what is killed in between, what a boot and a deadline change."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
+    ABOUT,
+    Killed,
+    Scripted,
+    Vm,
+    step,
+)
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
+
+DEADLINE = "2026-11-21T20:55:00Z"
+
+
+@pytest.fixture
+def vm(tmp_path):
+    return Vm(tmp_path)
+
+
+@pytest.fixture
+def method(monkeypatch):
+    scripted = Scripted()
+    monkeypatch.setitem(registry.METHODS, "scripted", scripted)
+    return scripted
+
+
+def killed_in_begin(_machine, _task):
+    raise Killed
+
+
+def test_one_look_drains_what_drains_at_once(vm, method):
+    outcome = vm.drain(step(), rule={"name": "all"}, deadline=DEADLINE)
+    assert (outcome.state, outcome.error, method.calls) == ("drained", None, ["find", "begin", "check"])
+    record = vm.record()
+    assert outcome.record["revision"] == record["revision"]
+    assert (vm.phases(), record["boot_id"], record["vm_id"], record["attempts"], record["deadline"]) == (["draining", "drained"], "boot-1", "VM-A", 1, DEADLINE)
+    assert record["verified_at"] and record["rule"] == {"name": "all"} and record["event"]["description"] == ABOUT["description"]
+    assert (vm.entry("1-scripted")["state"], vm.entry("1-scripted")["before"]) == ("drained", {"was": "in"})
+    assert [line.rpartition(" ")[2] for line in map(str.strip, vm.log)] == ["draining", "drained"]
+
+
+def test_what_is_found_is_in_the_record_before_the_method_acts(vm, method):
+    seen = []
+    method.on_begin = lambda machine, task: seen.append((vm.entry("1-scripted")["state"], vm.entry("1-scripted")["before"], vm.phases(), task.finding))
+    vm.drain(step())
+    assert seen == [("found", {"was": "in"}, ["draining"], {"was": "in"})]
+
+
+def test_killed_while_it_acts_it_begins_again_and_keeps_what_was_found_first(vm, method):
+    method.on_begin = killed_in_begin
+    with pytest.raises(Killed):
+        vm.drain(step())
+    assert vm.entry("1-scripted")["state"] == "found"
+    method.on_begin, method.finding = lambda machine, task: None, {"was": "out"}
+    assert vm.drain(step()).state == "drained"
+    assert method.calls == ["find", "begin", "find", "begin", "check"]
+    assert (vm.entry("1-scripted")["before"], vm.record()["attempts"]) == ({"was": "in"}, 1)
+
+
+def test_killed_before_the_record_is_written_nothing_has_happened(vm, method, monkeypatch):
+    def killed(*_arguments):
+        raise Killed
+
+    monkeypatch.setattr(vm.files, "link", killed)
+    with pytest.raises(Killed):
+        vm.drain(step())
+    assert "begin" not in method.calls and vm.record() is None
+
+
+def test_what_cannot_be_recorded_is_not_begun(vm, method, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(vm.files, "write_exclusive", full)
+    outcome = vm.drain(step())
+    assert (outcome.state, outcome.record) == ("failed", None) and "No space left" in outcome.error
+    assert "begin" not in method.calls
+
+
+def test_what_was_found_is_written_once_over_all_attempts(vm, method):
+    for number in range(1, 4):
+        method.checks, method.finding = [OSError("broken")], {"was": f"found {number}"}
+        outcome = vm.drain(step())
+        assert outcome.state == "failed" and "1-scripted: broken" in outcome.error
+        assert (vm.entry("1-scripted")["before"], vm.record()["attempts"]) == ({"was": "found 1"}, number)
+    assert vm.phases() == ["draining", "failed"] * 3
+
+
+def test_a_drain_after_its_undo_finds_anew(vm, method):
+    vm.drain(step())
+    assert vm.undo(step()).state == "undone"
+    method.finding = {"was": "other"}
+    assert vm.drain(step()).state == "drained"
+    assert (vm.entry("1-scripted")["before"], vm.record()["undone"]) == ({"was": "other"}, False)
+
+
+def test_it_goes_on_without_beginning_again_and_writes_nothing_new(vm, method):
+    method.checks = [Answer("draining", "two left"), Answer("draining", "one left")]
+    first = vm.drain(step())
+    assert (first.state, first.error) == ("draining", "two left")
+    assert (vm.entry("1-scripted")["state"], vm.entry("1-scripted")["error"]) == ("begun", "two left")
+    assert vm.drain(step()).error == "one left"
+    assert vm.record()["revision"] == first.record["revision"]
+    assert vm.drain(step()).state == "drained"
+    assert method.calls == ["find", "begin", "check", "check", "check"]
+
+
+def test_the_next_method_waits_for_the_one_before(vm, method):
+    method.checks = ["draining"]
+    steps = step(identifier="a"), step(identifier="b")
+    vm.drain(*steps)
+    assert [entry["id"] for entry in vm.record()["methods"]] == ["a"]
+    assert vm.drain(*steps).state == "drained"
+    assert [(entry["id"], entry["state"]) for entry in vm.record()["methods"]] == [("a", "drained"), ("b", "drained")]
+
+
+@pytest.mark.parametrize("answer", ["draining", "lost"])
+def test_what_has_not_drained_at_its_deadline_has_failed(vm, method, answer):
+    method.checks = [Answer(answer, "two left")] * 2
+    outcome = vm.drain(step(), deadline=DEADLINE, late=True)
+    assert (outcome.state, outcome.error) == ("failed", f"Not drained before the deadline {DEADLINE}: two left")
+    assert (vm.record()["phase"], vm.record()["reason"], vm.entry("1-scripted")["state"]) == ("failed", outcome.error, "failed")
+
+
+def test_what_drains_at_its_deadline_has_drained(vm, method):
+    assert vm.drain(step(), deadline=DEADLINE, late=True).state == "drained"
+
+
+@pytest.mark.parametrize("phase", ["approved", "started"])
+def test_no_deadline_counts_once_it_is_approved_or_started(vm, method, phase):
+    vm.drain(step())
+    vm.records.write(EVENT, Step(changes={"phase": phase}))
+    vm.boot, method.checks = "boot-2", ["draining"]
+    assert vm.drain(step(), deadline=DEADLINE, late=True).state == "draining"
+    assert (vm.record()["phase"], vm.record()["attempts"], vm.entry("1-scripted")["boot_id"]) == (phase, 1, "boot-2")
+
+
+def test_a_drain_that_had_not_ended_begins_again_after_a_boot(vm, method):
+    method.checks = ["draining", "draining"]
+    vm.drain(step())
+    vm.boot = "boot-2"
+    vm.drain(step())
+    assert method.calls == ["find", "begin", "check"] * 2
+    assert vm.entry("1-scripted")["boot_id"] == "boot-2"
+    assert vm.drain(step()).state == "drained"
+    assert method.calls[-2:] == ["check", "check"]
+
+
+def test_what_is_verified_is_checked_before_it_is_begun_again(vm, method):
+    method.checks = ["draining"]
+    vm.drain(step())
+    vm.boot, method.calls[:] = "boot-2", []
+    assert vm.drain(step(), verify=True).state == "drained"
+    assert method.calls == ["check"]
+
+
+def test_a_drained_vm_is_checked_after_a_boot_and_that_is_recorded(vm, method):
+    vm.drain(step())
+    vm.boot, method.calls[:] = "boot-2", []
+    assert vm.drain(step()).state == "drained"
+    assert (method.calls, vm.record()["boot_id"], vm.entry("1-scripted")["boot_id"]) == (["check"], "boot-2", "boot-2")
+
+
+def test_what_is_lost_begins_again_in_the_same_look(vm, method):
+    vm.drain(step())
+    method.calls[:], method.checks = [], [Answer("lost", "started again")]
+    assert vm.drain(step()).state == "drained"
+    assert method.calls == ["check", "find", "begin", "check"]
+    assert vm.entry("1-scripted")["before"] == {"was": "in"}
+    method.checks = [Answer("lost", "x"), Answer("lost", "again and again")]
+    outcome = vm.drain(step())
+    assert (outcome.state, outcome.error, vm.record()["phase"]) == ("draining", "again and again", "draining")
+
+
+def test_verified_is_only_what_the_look_at_the_last_method_has_checked(vm, method):
+    vm.drain(step(identifier="a"), step(identifier="b"))
+    stamp = vm.record()["verified_at"]
+    vm.boot, method.checks = "boot-2", ["drained", "draining"]
+    vm.drain(step(identifier="a"), step(identifier="b"))
+    assert (vm.record()["verified_at"], vm.record()["boot_id"]) == (stamp, "boot-1")
+    assert vm.drain(step(identifier="a"), step(identifier="b")).state == "drained"
+    assert vm.record()["verified_at"] > stamp and vm.record()["boot_id"] == "boot-2"
+
+
+def test_a_segment_that_is_not_the_last_does_not_end_the_drain(vm, method):
+    assert vm.drain(step(), complete=False).state == "drained"
+    assert (vm.phases(), vm.record()["verified_at"], vm.entry("1-scripted")["state"]) == (["draining"], None, "drained")
+
+
+def test_nothing_is_touched_without_the_lease(vm, method):
+    vm.take_lease()
+    vm.lose_lease()
+    outcome = vm.drain(step())
+    assert outcome.state == "failed" and "is gone" in outcome.error
+    assert "begin" not in method.calls and vm.record() is None
+
+
+def test_a_lease_that_is_lost_while_the_record_is_written_stops_it_too(vm, method, monkeypatch):
+    vm.take_lease()
+    monkeypatch.setattr(vm.leases, "stands", lambda run, event_id: False)
+    assert vm.drain(step()).state == "failed"
+    assert "begin" not in method.calls
+
+
+def test_a_lease_lost_between_two_methods_stops_before_the_second(vm, method):
+    vm.take_lease()
+    method.on_begin = lambda machine, task: vm.lose_lease()
+    assert vm.drain(step(identifier="a"), step(identifier="b")).state == "failed"
+    assert method.calls == ["find", "begin", "check"]
+    assert [entry["id"] for entry in vm.record()["methods"]] == ["a"]
+
+
+def test_each_write_renews_the_lease(vm, method):
+    vm.take_lease(60.0)
+    before = vm.leases.own("run1", EVENT)
+    vm.drain(step())
+    assert vm.leases.own("run1", EVENT) != before and len(vm.leases.own("run1")) == 1
+
+
+def test_a_problem_with_the_settings_is_recorded_and_counted_and_nothing_is_done(vm, method):
+    for number in (1, 2):
+        outcome = vm.drain(step(), problem="drain_methods, entry 1: no")
+        assert (outcome.state, outcome.error, method.calls) == ("failed", "drain_methods, entry 1: no", [])
+        assert (vm.record()["reason"], vm.record()["attempts"], vm.phases()) == (outcome.error, number, ["failed"] * number)
+
+
+def test_a_problem_that_cannot_be_recorded_is_said(vm, method):
+    vm.take_lease()
+    vm.lose_lease()
+    outcome = vm.drain(step(), problem="no")
+    assert (outcome.state, outcome.error, outcome.record) == ("failed", "no", None)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_no_method_is_no_drain(vm, complete):
+    outcome = vm.drain(complete=complete)
+    assert outcome.state == "failed" and "no drain method" in outcome.error
+    assert vm.record()["phase"] == "failed"
+
+
+def test_an_unknown_method_is_named(vm):
+    outcome = vm.drain(step("teleport"))
+    assert outcome.state == "failed" and "there is no method 'teleport' that runs on the VM; known are service, probe_file, command, none" in outcome.error
+    assert vm.record()["reason"] == outcome.error
+
+
+def test_what_the_settings_do_not_name_is_reported_without_its_kind(vm):
+    outcome = vm.drain(step("teleport", act=False, report="not configured any more"))
+    assert (outcome.state, outcome.error) == ("failed", "not configured any more")
+    # No id of ours either, so that nothing is left to undo.
+    assert vm.entry("1-teleport")["before"] is None and vm.record()["phase"] == "failed"
+
+
+def test_before_a_method_acts_outside_the_drain_stops_for_the_copy(vm, method):
+    where = {"outside": True, "where": "controller"}
+    outcome = vm.drain(step(**where), stop_at_finding=True)
+    assert (outcome.state, method.calls, vm.entry("1-scripted")["state"]) == ("found", ["find"], "found")
+    assert outcome.record["methods"][0]["before"] == {"was": "in"} and outcome.record["methods"][0]["outside"] is True
+    assert vm.drain(step(**where)).state == "drained"
+    method.checks = ["lost"]
+    assert vm.drain(step(**where), stop_at_finding=True).state == "found"
+
+
+def test_what_acts_here_alone_does_not_stop_at_its_finding(vm, method):
+    assert vm.drain(step(), stop_at_finding=True).state == "drained"
+
+
+def test_a_drain_goes_on_with_the_options_that_its_undo_will_have(vm, tmp_path):
+    given = {"begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}
+    assert vm.drain(step("command", given=given)).state == "draining"
+    assert vm.entry("1-command")["options"] == {**given, "timeout": 10}
+    assert vm.drain(step("command", given={**given, "check": "true"})).state == "draining"
+    assert vm.drain(step("command", given={**given, "check": "true"}, where="controller")).state == "drained"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda method: method.update(options=["x"]),
+        lambda method: method.update(options={"begin": 5, "check": {"a": 1}, "undo": None}),
+        lambda method: method.update(options={"begin": "true", "check": "true", "timeout": "soon"}),
+        lambda method: method.update(options={"check": ""}),
+        lambda method: method.update(before="x", state="drained"),
+        lambda method: method.update(state=7, at=5, boot_id=[]),
+    ],
+)
+def test_a_damaged_record_is_a_failure_at_most(vm, change):
+    given = {"begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}
+    vm.drain(step("command", given=given))
+    vm.damage(lambda data: change(data["methods"][0]))
+    outcome = vm.drain(step("command", given=given))
+    assert outcome.state in ("draining", "failed") and vm.record()["phase"] == outcome.state
+    assert vm.undo(step("command", given=given)).state in ("undone", "failed")
+
+
+def test_a_record_that_cannot_be_read_is_not_replaced(vm, method):
+    vm.drain(step())
+    vm.damage(lambda data: data.update(phase="sideways"))
+    method.calls[:] = []
+    with pytest.raises(Exception, match="unknown phase"):
+        vm.drain(step())
+    assert method.calls == []
+
+
+def test_a_record_of_another_vm_is_set_aside_and_the_drain_begins_afresh(vm, method):
+    vm.drain(step())
+    vm.vm_id, method.finding = "VM-B", {"was": "mine"}
+    assert vm.drain(step()).state == "drained"
+    assert (vm.record()["vm_id"], vm.entry("1-scripted")["before"], vm.record()["attempts"]) == ("VM-B", {"was": "mine"}, 1)
+    assert [name for name in vm.files.names() if name.startswith("foreign-")]
+
+
+def test_what_a_broken_method_raises_reaches_the_record(vm, method):
+    method.checks = [KeyError("x"), RecursionError()]
+    assert vm.drain(step()).error == "1-scripted: KeyError: 'x'"
+    assert vm.drain(step()).error == "1-scripted: RecursionError"
+    assert vm.record()["reason"] == "1-scripted: RecursionError"

@@ -1,0 +1,280 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All actions of one VM: each under its lease, each with a result of its own, and what one cannot do stops no other."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act as module
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, RUN, Scripted, Vm, step
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
+from ansible_collections.maintenance.azure.tests.unit.plugins.support import FakeTransport, document, raw_event
+
+CLAIM = {"run": RUN, "seconds": 60.0}
+
+
+class Endpoint:
+    """The endpoint of the VM; each client gets a connection of its own."""
+
+    def __init__(self, *script):
+        self.script = script or (document(3, raw_event(EventId=EVENT)),)
+        self.opened = []
+
+    def __call__(self, endpoint):
+        transport = FakeTransport(*self.script, instance=json.dumps({"compute": {"name": "vm_0", "vmId": "VM-A"}}))
+        self.opened.append(transport)
+        return transport
+
+    def posted(self):
+        return [body for transport in self.opened for body in transport.sent("POST")]
+
+
+class Acted:
+    """One run of maintenance_act on a VM in a temporary folder."""
+
+    def __init__(self, where):
+        self.vm = Vm(where)
+        self.endpoint = Endpoint()
+        self.warnings = []
+        self.check_mode = False
+
+    def __call__(self, *actions, observe=False, **options):
+        spec = act_arguments()
+        given = {name: about.get("default") for name, about in spec.items()}
+        given.update(records_path=self.vm.files.where, actions=list(actions), observe=observe, boot_id=self.vm.boot, endpoint="http://fake", retries=0)
+        given.update(identity={"vm_id": self.vm.vm_id, "vm_name": "vm_0"}, **options)
+        access = HostAccess(
+            self.check_mode,
+            self.warnings.append,
+            connect=self.endpoint,
+            files=lambda path: self.vm.files,
+            host=lambda boot_id: self.vm.host,
+            machine=lambda now: self.vm.machine,
+        )
+        found = act_on_vm(given, access)
+        json.dumps(found)
+        return found
+
+
+@pytest.fixture
+def act(tmp_path):
+    return Acted(tmp_path)
+
+
+@pytest.fixture
+def method(monkeypatch):
+    scripted = Scripted()
+    monkeypatch.setitem(registry.METHODS, "scripted", scripted)
+    return scripted
+
+
+def action(kind, **keys):
+    return dict({"act": kind, "event_id": EVENT}, **keys)
+
+
+def drain(**keys):
+    return action("drain", **dict({"event": ABOUT, "steps": [step()]}, **keys))
+
+
+def test_all_actions_in_order_and_then_one_observation(act, method):
+    found = act(
+        action("claim", claim=CLAIM), drain(claim=CLAIM), action("approve", event_ids=[EVENT], claim=CLAIM), action("release", claim=CLAIM), observe=True
+    )
+    assert [(result["act"], result["failed"]) for result in found["results"]] == [("claim", False), ("drain", False), ("approve", False), ("release", False)]
+    assert [len(found["results"][place]["claims"]) for place in (0, 3)] == [1, 0]
+    assert (found["results"][1]["state"], found["results"][2]["approved"], found["changed"]) == ("drained", [EVENT], True)
+    assert act.endpoint.posted() == [{"StartRequests": [{"EventId": EVENT}]}]
+    assert [(record["phase"], record["vm_id"]) for record in found["records"]] == [("approved", "VM-A")]
+    assert found["records"][0]["approving_at"] <= found["records"][0]["approved_at"]
+    assert (found["claims"], found["vm_name"], len(found["events"])) == ([], "vm_0", 1)
+
+
+def test_an_action_that_fails_says_so_and_the_next_is_taken(act, method):
+    found = act(action("explode"), drain(steps="x"), drain(claim=CLAIM), drain(event_id="other", event={}))
+    assert [result["failed"] for result in found["results"]] == [True, True, False, False]
+    assert "act is 'explode'; known are claim" in found["results"][0]["msg"]
+    assert "steps must be a list" in found["results"][1]["msg"]
+    # The lease is gone: that drain has failed, and nothing was touched.
+    assert (found["results"][2]["state"], found["results"][3]["state"]) == ("failed", "drained")
+    assert method.calls == ["find", "find", "begin", "check"]
+    assert len(act.warnings) == 2 and all(EVENT in words for words in act.warnings)
+    assert [result["event_id"] for result in found["results"]] == [EVENT, EVENT, EVENT, "other"]
+
+
+@pytest.mark.parametrize("kind", ["drain", "undo", "recover", "approve"])
+@pytest.mark.parametrize("event_id", [None, "", " "])
+def test_an_action_without_an_event_writes_no_record(act, method, kind, event_id):
+    found = act({"act": kind, "event_id": event_id, "steps": [step()], "event": {}, "event_ids": [event_id or ""]})
+    assert found["results"][0]["failed"] and "event_id is missing" in found["results"][0]["msg"]
+    assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == ([], [], False)
+
+
+@pytest.mark.parametrize("steps", [None, {}, "x", [None], [{}], [{"id": 5, "kind": "none"}], [{"id": "a"}]])
+def test_steps_that_cannot_be_read_are_an_error_of_that_action(act, steps):
+    (result,) = act(drain(steps=steps))["results"]
+    assert result["failed"] and result["error_kind"] == "bad_option"
+
+
+@pytest.mark.parametrize("claim", [{"run": "x"}, {"run": RUN, "seconds": -1}, {"seconds": 5}])
+def test_a_claim_that_cannot_be_one_is_an_error_of_that_action(act, method, claim):
+    (result,) = act(drain(claim=claim))["results"]
+    assert result["failed"] and "claim." in result["msg"] and method.calls == []
+
+
+def test_a_record_that_cannot_be_read_is_an_error_and_stays(act, method):
+    act(drain())
+    act.vm.damage(lambda data: data.update(phase="sideways"))
+    method.calls.clear()
+    found = act(drain(), action("undo", steps=[step()]))
+    assert [(result["failed"], result["error_kind"]) for result in found["results"]] == [(True, "records")] * 2
+    assert method.calls == []
+
+
+def test_no_approval_without_the_lease(act):
+    (result,) = act(action("approve", event_ids=[EVENT], claim=CLAIM))["results"]
+    assert (result["failed"], result["error_kind"], act.endpoint.posted()) == (True, "claim_lost", [])
+    assert "approved" not in result
+
+
+def test_no_approval_where_one_intention_cannot_be_recorded(act, monkeypatch):
+    act.vm.records.write("other", module.Step())
+    act.vm.vm_id = "VM-A"
+    write = module.LeasedRecord.write
+
+    def full(self, change):
+        if self._event_id == "other":
+            raise module.RecordsError("no room")
+        return write(self, change)
+
+    monkeypatch.setattr(module.LeasedRecord, "write", full)
+    (result,) = act(action("approve", event_ids=[EVENT, "other"]))["results"]
+    assert result["failed"] and act.endpoint.posted() == []
+
+
+def test_the_intention_is_in_the_record_before_the_approval_is_sent(act):
+    seen = []
+
+    def look():
+        seen.append(act.vm.record()["approving_at"])
+        return document(3, raw_event(EventId=EVENT))
+
+    act.endpoint = Endpoint(look)
+    act(action("approve", event_ids=[EVENT]))
+    assert seen and all(seen)
+
+
+def test_an_approval_is_recorded_also_when_the_lease_was_lost_meanwhile(act):
+    act.vm.take_lease()
+    act.endpoint = Endpoint(lambda: (act.vm.lose_lease(), document(3, raw_event(EventId=EVENT.lower())))[1])
+    (result,) = act(action("approve", event_ids=[EVENT], claim=CLAIM))["results"]
+    assert (result["failed"], result["approved"]) == (False, [EVENT.lower()])
+    assert act.vm.record()["phase"] == "approved"
+
+
+def test_an_event_that_names_others_is_not_approved(act):
+    act.endpoint = Endpoint(document(3, raw_event(EventId=EVENT, Resources=["vm_0", "vm_9"])))
+    (result,) = act(action("approve", event_ids=[EVENT], approve_for=["vm_0"]))["results"]
+    assert result["failed"] and "vm_9" in result["msg"] and act.endpoint.posted() == []
+    assert act.vm.record()["phase"] == "noticed"
+
+
+def test_undo_and_recover_differ_in_what_they_keep(act, method):
+    method.checks = [OSError("broken")]
+    act(drain())
+    (result,) = act(action("undo", steps=[step()], keep_phase=True))["results"]
+    assert (result["state"], act.vm.record()["phase"], act.vm.record()["reason"]) == ("undone", "failed", "1-scripted: broken")
+    act(drain())
+    (result,) = act(action("recover", steps=[step()]))["results"]
+    assert (result["state"], act.vm.record()["phase"]) == ("undone", "recovering")
+
+
+def test_the_record_of_another_vm_is_not_undone(act, method):
+    act(drain())
+    act.vm.vm_id = "VM-B"
+    (result,) = act(action("undo", steps=[step()]))["results"]
+    assert result["state"] == "failed" and "undo" not in method.calls
+
+
+def test_check_mode_touches_nothing(act, method):
+    act.check_mode = True
+    found = act(action("claim", claim=CLAIM), drain(), action("recover", steps=[step()]), action("approve", event_ids=[EVENT]), action("forget"), observe=True)
+    assert [result.get("state") for result in found["results"]] == [None, "draining", "undoing", "approved", None]
+    assert [result["failed"] for result in found["results"]] == [False] * 5
+    assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == ([], [], False)
+
+
+def test_without_an_observation_the_results_are_not_lost(act, method):
+    act.endpoint = Endpoint((200, ""))
+    with pytest.raises(Failed) as caught:
+        act(drain(), observe=True)
+    assert caught.value.result["results"][0]["state"] == "drained" and caught.value.result["error_kind"]
+
+
+def test_nothing_is_asked_of_the_endpoint_that_is_not_needed(act, method):
+    act(drain(), action("note", changes={"told": ["drained"]}))
+    assert act.endpoint.opened == []
+    assert act.vm.record()["told"] == ["drained"]
+
+
+def test_a_note_that_is_bound_to_a_revision_is_refused_when_another_has_written(act):
+    act(action("note", event=ABOUT, changes={"phase": "held"}))
+    found = act(action("note", changes={"phase": "noticed"}, expected_revision=7), action("note", changes={"reason": "x"}, expected_revision=1))
+    assert [result["failed"] for result in found["results"]] == [True, False] and found["results"][0]["error_kind"] == "conflict"
+
+
+def test_each_phase_is_one_line_in_the_log_of_the_vm(act, method):
+    lines = []
+    access = HostAccess(
+        False, act.warnings.append, files=lambda path: act.vm.files, host=lambda boot_id: act.vm.host, machine=lambda now: act.vm.machine, tell=lines.append
+    )
+    options = {name: about.get("default") for name, about in act_arguments().items()}
+    options.update(actions=[drain(event={**ABOUT, "event_type": "Re\nboot \x1b[31m"})], observe=False)
+    act_on_vm(options, access)
+    assert len(lines) == 2 and all("\n" not in line and "\x1b" not in line for line in lines)
+
+
+def test_an_observation_alone_is_not_changed(act):
+    found = act(observe=True)
+    assert (found["results"], found["changed"], found["records"]) == ([], False, [])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.fixed_dictionaries(
+        {"act": st.sampled_from(["drain", "undo", "recover"])},
+        optional={
+            **dict.fromkeys(("event", "deadline", "late", "rule", "verify", "problem", "complete", "stop_at_finding", "keep_phase"), JSON),
+            "reports": st.lists(JSON, max_size=2),
+            "steps": JSON
+            | st.lists(
+                st.fixed_dictionaries(
+                    {"id": st.text(max_size=5), "kind": st.sampled_from(["none", "service", "x"])},
+                    optional=dict.fromkeys(("given", "where", "act", "ends", "report", "outside"), JSON),
+                ),
+                max_size=3,
+            ),
+        },
+    )
+)
+def test_any_order_has_a_result(tmp_path_factory, order):
+    act = Acted(tmp_path_factory.mktemp("vm"))
+    for kind in (order["act"], "recover"):
+        (result,) = act({**order, "act": kind, "event_id": EVENT})["results"]
+        assert result["failed"] or result["state"] in ("drained", "draining", "found", "failed", "undone", "undoing")

@@ -1,0 +1,163 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings that cannot be right are named before anything is done; whatever they are, nothing is raised."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, validation
+
+ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
+COMMAND = {"method": "command", "begin": "b", "check": ["c"], "undo": "u"}
+
+
+def problems(*methods: Any, former: Any = (), system: str = "linux", **keys: Any) -> list[str]:
+    return validation.problems(list(methods), former, system, **{"folders": [str(ROLE)], **keys})
+
+
+@pytest.mark.parametrize("methods", [[], (), None, "", "none", {}, {"method": "none"}, 5, True])
+def test_what_is_no_list_or_empty_is_no_drain(methods: Any) -> None:
+    (said,) = validation.problems(methods, [], "linux")
+    assert said.startswith("drain_methods must be a list with at least one method") and "[{method: none}]" in said
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"method": "none"},
+        {"method": "none", "name": "a-b_1", "outside": "yes"},
+        {"method": "service", "names": ["a.service"]},
+        COMMAND,
+        {**COMMAND, "timeout": "20"},
+        {**COMMAND, "timeout": 20, "outside": True},
+        {"method": "probe_file", "path": "/x"},
+        {"method": "probe_file", "path": "/x", "present_means": "out", "interval": 0, "threshold": "3", "ports": [443, "8080"], "mode": "0600"},
+        {"method": "probe_file", "path": "/x", "ports": []},
+        {"method": "haproxy", "balancers": ["lb1"]},
+    ],
+)
+def test_what_is_right_has_no_problems(entry: dict[str, Any]) -> None:
+    assert problems(entry) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({}, "drain_methods, entry 1: method must be service, probe_file, haproxy, command, tasks, none."),
+        ("none", "entry 1: method must be"),
+        ({"method": "teleport"}, "entry 1 (teleport): method must be"),
+        ({"method": "../none"}, "method must be"),
+        ({"method": "none\n"}, "method must be"),
+        ({"method": "iis"}, "method must be"),
+        ({"method": ["none"]}, "method must be"),
+        ({"method": "none", "outside": "perhaps"}, "outside is wrong: perhaps. It must be: true (it changes something outside the VM) or false."),
+        ({"method": "none", "outside": None}, "outside is wrong"),
+        ({"method": "none", "level": 1}, "there is no option level. Options: none."),
+        ({"method": "service"}, "names is missing: a list of systemd units"),
+        ({"method": "service", "names": []}, "names is wrong: []."),
+        ({"method": "service", "names": "nginx"}, "names is wrong: nginx."),
+        ({"method": "service", "names": [""]}, "names is wrong"),
+        ({"method": "service", "names": ["a", 5]}, "names is wrong"),
+        ({"method": "service", "names": {"a": 1}}, "names is wrong"),
+        ({**COMMAND, "begin": " "}, "begin is wrong"),
+        ({**COMMAND, "begin": []}, "begin is wrong"),
+        ({**COMMAND, "begin": {"a": 1}}, "begin is wrong"),
+        ({**COMMAND, "timeout": True}, "timeout is wrong: True"),
+        ({**COMMAND, "timeout": -1}, "timeout is wrong: -1"),
+        ({**COMMAND, "timeout": 1.5}, "timeout is wrong"),
+        ({**COMMAND, "timeout": 1234567}, "timeout is wrong"),
+        ({**COMMAND, "timeout": "5\n"}, "timeout is wrong"),
+        ({"method": "probe_file", "path": ""}, "path is wrong"),
+        ({"method": "probe_file", "path": "/x", "present_means": "up"}, "present_means is wrong: up"),
+        ({"method": "probe_file", "path": "/x", "mode": 644}, "mode is wrong: 644"),
+        ({"method": "probe_file", "path": "/x", "mode": "0888"}, "mode is wrong"),
+        ({"method": "probe_file", "path": "/x", "ports": ["http"]}, "ports is wrong"),
+        ({"method": "probe_file", "path": "/x", "ports": 443}, "ports is wrong"),
+        ({"method": "tasks", "begin": "gone.yml", "check": "gone.yml", "undo": "gone.yml"}, "begin: there is no file gone.yml in"),
+    ],
+)
+def test_what_cannot_be_right_is_named(entry: Any, words: str) -> None:
+    said = problems(entry)
+    assert said and words in said[0] and said[0].startswith("drain_methods, entry 1")
+
+
+def test_every_entry_is_looked_at() -> None:
+    said = problems({"method": "service"}, {"method": "none"}, {"method": "service", "nams": [1]})
+    assert [one.partition(": ")[0] for one in said] == ["drain_methods, entry 1 (service)", *["drain_methods, entry 3 (service)"] * 2]
+
+
+def test_names_and_former_methods_are_checked_too() -> None:
+    said = problems({"method": "none", "name": "a"}, {"method": "none", "name": "a"}, former=[{"method": "tasks"}])
+    assert ["has the name a, too" in said[0], said[1].startswith("drain_methods_former, entry 1 (tasks): undo is missing")] == [True, True]
+
+
+def test_methods_of_ones_own_come_from_their_folder_alone(tmp_path: pathlib.Path) -> None:
+    for name in ("own", "service", "back"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ("undo.yml" if name == "back" else "check.yml")).write_text("---")
+    keys = {"folders": [str(ROLE), str(tmp_path)], "own_folder": "methods"}
+    assert problems({"method": "own", "anything": 1}, **keys) == []
+    # What can only be undone is no method to drain with.
+    assert "method must be service, probe_file, haproxy, command, tasks, none or a folder in methods." in problems({"method": "back"}, **keys)[0]
+    assert "names is missing" in problems({"method": "service"}, **keys)[0]
+
+
+def test_task_files_are_found_beside_the_playbook_or_by_their_whole_path(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.yml").write_text("---")
+    entry = {"method": "tasks", "begin": "a.yml", "check": str(tmp_path / "a.yml"), "undo": "a.yml"}
+    assert problems(entry, places=[str(tmp_path)]) == []
+    assert len(problems(entry, places=[str(tmp_path / "none")])) == 2
+
+
+def test_windows_has_methods_of_its_own_and_says_what_the_controller_lacks() -> None:
+    missing = {"service": ["ansible.windows.win_service_info", "ansible.windows.win_command"], "none": []}
+    (said,) = problems({"method": "service", "names": ["w3svc"]}, system="windows", missing=missing)
+    assert "the controller has no ansible.windows.win_service_info, ansible.windows.win_command" in said and "install ansible.windows" in said
+    assert problems({"method": "none"}, system="windows", missing=missing) == []
+    assert problems({"method": "service", "names": ["w3svc"]}, system="windows") == []
+    assert "iis, wsfc" in problems({"method": "teleport"}, system="windows")[0]
+
+
+TEXTS = st.sampled_from(
+    ["method", "none", "service", "command", "tasks", "probe_file", "haproxy", "own", "names", "undo", "path", "name", "outside", "by_hand", ""]
+) | st.text(max_size=8)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
+)
+ENTRY = st.fixed_dictionaries(
+    {"method": st.sampled_from([*METHODS, "haproxy", "tasks", "own"])},
+    optional={**{key: JSON for method in METHODS.values() for key in method.options}, "name": JSON, "outside": JSON, "by_hand": JSON},
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(JSON | st.lists(ENTRY | JSON, max_size=3), JSON | st.lists(ENTRY | JSON, max_size=3), st.sampled_from(["linux", "windows", ""]))
+def test_whatever_the_settings_are_there_is_an_answer(methods: Any, former: Any, system: str) -> None:
+    found = validation.problems(methods, former, system, folders=[str(ROLE)], places=["."])
+    assert all(isinstance(said, str) and said for said in found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(ENTRY, min_size=1, max_size=2))
+def test_what_passes_has_the_options_that_the_engine_reads(methods: list[dict[str, Any]]) -> None:
+    if validation.problems(methods, [], "linux"):
+        return
+    for entry in methods:
+        assert catalogue.runs_on_vm(entry["method"], "linux")
+        options = METHODS[entry["method"]].options
+        assert all(name in entry for name, about in options.items() if about.required)
+        for name, about in options.items():
+            if name in entry and about.kind == "whole":
+                int(entry[name])
+            if name in entry and about.kind in ("texts", "wholes"):
+                assert isinstance(entry[name], (list, tuple))

@@ -1,0 +1,184 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What maintenance_act takes of a plan, and what is left to tasks: nothing but the engine's own methods ever goes to a VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
+
+NOW = "2026-11-21T20:00:00.5+00:00"
+EVENT = {"event_id": "E1", "event_type": "Reboot"}
+SERVICE = {"method": "service", "names": ["nginx"]}
+
+
+def vm(*methods: Any, records: Any = (), former: Any = (), system: str = "linux") -> Any:
+    return {"host": "web1", "system": system, "records": list(records), "methods": list(methods), "former": list(former), "now": NOW}
+
+
+def drain(**keys: Any) -> dict[str, Any]:
+    return {"act": "drain", "event_id": "E1", "event": EVENT, "claim": {"run": "run1"}, "rule": {"name": "r"}, "verify": None, "deadline": None, **keys}
+
+
+def recorded(*methods: dict[str, Any], phase: str = "drained", event_id: str = "E1") -> dict[str, Any]:
+    return {
+        "event": {**EVENT, "event_id": event_id},
+        "phase": phase,
+        "methods": [{"id": f"{n}-{one['method']}", "state": "drained", "before": {}, **one} for n, one in enumerate(methods, 1)],
+    }
+
+
+def test_a_drain_of_the_engines_methods_goes_to_the_vm() -> None:
+    taken = split([drain()], vm(SERVICE, {"method": "none"}))
+    (one,) = taken["on_vm"]
+    assert taken["by_tasks"] == []
+    assert [(step["id"], step["kind"], step["given"]) for step in one["steps"]] == [("1-service", "service", {"names": ["nginx"]}), ("2-none", "none", {})]
+    assert (one["late"], one["deadline"], one["claim"], one["rule"], one["event"]) == (False, "", {"run": "run1"}, {"name": "r"}, EVENT)
+    order = drain_order(one)
+    assert (order.complete, order.stop_at_finding, order.problem, order.steps[0].by_record) == (True, False, None, True)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "late"),
+    [
+        ("2026-11-21T19:59:59Z", True),
+        ("2026-11-21T20:00:00Z", False),
+        ("2026-11-21T20:00:00.1+00:00", False),
+        ("2026-11-22", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_whether_it_is_late_says_the_controllers_clock(deadline: Any, late: bool) -> None:
+    (one,) = split([drain(deadline=deadline)], vm(SERVICE))["on_vm"]
+    assert one["late"] is late
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [
+        [SERVICE, {"method": "haproxy", "balancers": ["lb1"]}],
+        [{"method": "tasks", "begin": "b", "check": "c", "undo": "u"}],
+        [{"method": "own"}],
+        [{**SERVICE, "outside": True}],
+        [{"method": "service"}],  # wrong: role drain says what
+        [],
+        [SERVICE, SERVICE, "x"],
+    ],
+)
+def test_what_acts_elsewhere_or_is_wrong_is_left_to_tasks(methods: Any) -> None:
+    given = drain()
+    assert split([given], vm(*methods)) == {"on_vm": [], "by_tasks": [given]}
+
+
+def test_a_vm_that_is_drained_is_checked_as_it_is_recorded_whatever_the_settings_say_now() -> None:
+    record = recorded({"method": "command", "options": {"begin": "x"}})
+    (one,) = split([drain()], vm({"method": "service"}, records=[record]))["on_vm"]
+    assert [(step["kind"], step["where"]) for step in one["steps"]] == [("command", "own")]
+
+
+def test_a_drain_whose_record_acts_outside_is_left_to_tasks() -> None:
+    for method in ({"method": "haproxy", "outside": True}, {"method": "service", "outside": True}):
+        assert split([drain()], vm(SERVICE, records=[recorded(method)]))["on_vm"] == []
+        assert split([drain()], vm(SERVICE, records=[recorded(method, phase="failed")]))["on_vm"] == []
+
+
+@pytest.mark.parametrize(("act", "keeps"), [("undo", True), ("recover", False)])
+def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) -> None:
+    record = recorded({"method": "service", "options": {"names": ["a"]}}, {"method": "none"}, {"method": "command", "state": "undone"})
+    (one,) = split([{"act": act, "event_id": "E1", "claim": None}], vm(records=[record]))["on_vm"]
+    assert ([step["id"] for step in one["steps"]], one["keep_phase"], one["reports"]) == (["2-none", "1-service"], keeps, [])
+    assert undo_order(one).complete and one["event"] == EVENT
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "system"),
+    [
+        ("tasks", {"method": "tasks", "undo": "u"}, "linux"),
+        ("own", {"method": "own"}, "linux"),
+        ("service", SERVICE, "windows"),
+        ("iis", {"method": "iis"}, "windows"),
+    ],
+)
+def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
+    record = recorded({"method": "none"}, {"method": kind, "outside": False, "options": {"names": ["nginx"]}})
+    given = {"act": "recover", "event_id": "E1", "claim": None}
+    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"on_vm": [], "by_tasks": [given]}
+
+
+@pytest.mark.parametrize("phase", ["drained", "draining"])
+def test_a_drain_on_windows_is_left_to_tasks(phase: str) -> None:
+    assert split([drain()], vm(SERVICE, records=[recorded({"method": "service"}, phase=phase)], system="windows"))["on_vm"] == []
+    (one,) = split([drain()], vm({"method": "none"}, system="windows"))["on_vm"]
+    assert [step["kind"] for step in one["steps"]] == ["none"]
+
+
+def test_ids_compare_without_case() -> None:
+    record = recorded({"method": "none"}, event_id="e1 ")
+    (one,) = split([{"act": "recover", "event_id": "E1", "claim": None}], vm(records=[record]))["on_vm"]
+    assert [step["id"] for step in one["steps"]] == ["1-none"]
+
+
+def test_an_undo_without_a_record_is_left_to_tasks() -> None:
+    given = {"act": "recover", "event_id": "E1", "claim": None}
+    assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"on_vm": [], "by_tasks": [given]}
+
+
+def test_actions_stand_in_the_order_of_the_stages() -> None:
+    acts = ["forget", "drain", "recover", "approve", "note", "release", "claim", "say"]
+    taken = split([{**drain(), "act": act} for act in acts], vm(SERVICE, records=[recorded({"method": "none"})]))
+    assert [one["act"] for one in taken["on_vm"]] == ["claim", "release", "note", "approve", "recover", "drain", "forget"]
+    assert [one["act"] for one in taken["by_tasks"]] == ["say"]
+    known = [act for _name, acts in stages.STAGES for act in acts]
+    assert set(ORDER) < set(known) and [act for act in known if act in ORDER] == list(ORDER)
+
+
+def test_what_is_empty_is_left_out_and_nothing_is_changed_in_place() -> None:
+    given = {"act": "claim", "event_id": "E1", "claim": {"run": "run1"}, "expired": None}
+    assert split([given], vm())["on_vm"] == [{"act": "claim", "event_id": "E1", "claim": {"run": "run1"}}]
+    assert "expired" in given
+
+
+TEXT = st.sampled_from(
+    ["E1", "e1", "service", "command", "haproxy", "tasks", "own", "none", "drained", "undone", "failed", "draining", "1-service", "a", "../x", "", "maint"]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=6
+)
+METHOD = st.fixed_dictionaries({}, optional=dict.fromkeys(("id", "method", "state", "outside", "options", "before", "boot_id"), JSON)) | JSON
+RECORD = st.fixed_dictionaries({"event": st.fixed_dictionaries({"event_id": TEXT})}, optional={"phase": TEXT, "methods": st.lists(METHOD, max_size=4)})
+ENTRY = (
+    st.fixed_dictionaries(
+        {"method": TEXT}, optional={"names": st.just(["a"]), "balancers": st.just(["lb1"]), "name": TEXT, "outside": JSON, "by_hand": JSON, "undo": TEXT}
+    )
+    | JSON
+)
+ACTION = st.fixed_dictionaries({"act": st.sampled_from([*ORDER, "say"]), "event_id": TEXT}, optional={"deadline": st.none() | TEXT, "event": JSON})
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(ACTION, max_size=4), st.lists(RECORD, max_size=3), st.lists(ENTRY, max_size=3), st.lists(ENTRY, max_size=2), st.sampled_from(["linux", "windows"])
+)
+def test_nothing_but_the_engines_methods_is_ever_sent(actions: Any, records: Any, methods: Any, former: Any, system: str) -> None:
+    taken = split(actions, vm(*methods, records=records, former=former, system=system))
+    assert len(taken["on_vm"]) + len(taken["by_tasks"]) == len(actions)
+    for one in taken["on_vm"]:
+        assert one["act"] in (*ALWAYS, "drain", "undo", "recover")
+        for step in one.get("steps", ()) if one["act"] not in ALWAYS else ():
+            assert not step["outside"]
+            assert not step["act"] or (step["kind"] in METHODS and (system == "linux" or step["kind"] == "none"))
+        if one["act"] == "drain":
+            assert one["steps"], "an empty list is not a drain"
+            drain_order(one)
+        elif one["act"] in ("undo", "recover"):
+            undo_order(one)
