@@ -17,9 +17,7 @@ from ansible_collections.maintenance.azure.tests.awx.stand_in.generate import ge
 
 def test_the_collection_is_missing(tmp_path: pathlib.Path) -> None:
     awx = Awx(tmp_path, None)
-    assert awx.refused() == (
-        "collection awx.awx is not installed where Ansible runs. To install it: ansible-galaxy collection install 'awx.awx:>=21.11.0'"
-    )
+    assert awx.refused() == ("collection awx.awx is not installed where Ansible runs. To install it: ansible-galaxy collection install 'awx.awx:>=21.11.0'")
 
 
 def test_the_collection_is_too_old(tmp_path: pathlib.Path) -> None:

@@ -34,9 +34,7 @@ class Respond:
         service.chmod(0o755)
         (home / "running").touch()
         lab.hosts["web1"]["ansible_python_interpreter"] = cuts.modules_python()
-        lab.hosts["web1"]["drain_methods"].append(
-            {"method": "command", "begin": f"{service} stop", "check": f"{service} drained", "undo": f"{service} start"}
-        )
+        lab.hosts["web1"]["drain_methods"].append({"method": "command", "begin": f"{service} stop", "check": f"{service} drained", "undo": f"{service} start"})
         # Long enough before its time that a drain may be begun twice, and long enough after its start that every run sees it started.
         lab.simulator.event("Reboot", ["web1"], notice=9000, started_seconds=540, event_id="C7061BAC-AFDC-4513-B24B-AA5F13A16123")
         return lab
@@ -79,9 +77,7 @@ def test_a_run_that_nobody_kills_ends_well(uninterrupted: tuple[Lab, subprocess.
     assert {"before a record is written", "after a record is written", "before a POST", "after a POST"} <= names
 
 
-def test_killed_anywhere_and_run_again_ends_the_same(
-    uninterrupted: tuple[Lab, subprocess.CompletedProcess[str]], tmp_path: pathlib.Path
-) -> None:
+def test_killed_anywhere_and_run_again_ends_the_same(uninterrupted: tuple[Lab, subprocess.CompletedProcess[str]], tmp_path: pathlib.Path) -> None:
     every = cuts.points(uninterrupted[0])
     assert len(every) > 60
     assert cuts.kill_everywhere(Respond(), every, tmp_path) == []

@@ -41,8 +41,7 @@ def at_once(lab: Lab, runs: int = 2) -> list[tuple[int, str]]:
     """Several waiting runs, started together; their exit codes and outputs."""
     command = lab.command("maintenance.azure.respond", respond_wait=True)
     started = [
-        subprocess.Popen(command, env=lab.environment(), cwd=lab.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for _number in range(runs)
+        subprocess.Popen(command, env=lab.environment(), cwd=lab.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _number in range(runs)
     ]
     outputs = [one.communicate(timeout=900)[0] for one in started]
     return [(one.returncode, output) for one, output in zip(started, outputs, strict=True)]

@@ -218,7 +218,6 @@ WORDS = (
     ("retire_vm", "held", -60, "web4"),
 )
 for _action, _key, _seconds, _vm in WORDS:
-
     attack(6, f"{_action} of {_vm or 'the event ' + _key}, said {'in the future' if _seconds > 0 else 'in its record'}")(_word(_action, _key, _seconds, _vm))
 
 

@@ -194,8 +194,8 @@ class Lie:
         dice = self.dice
         changes: dict[str, Any] = {
             "in_service": dice.choice((True, False, None, "perhaps")),
-            "now": at(dice.choice((-10**8, 0, 10**8))),
-            "enabled_at": at(dice.choice((-10, -10**6, 10**6))),
+            "now": at(dice.choice((-(10**8), 0, 10**8))),
+            "enabled_at": at(dice.choice((-10, -(10**6), 10**6))),
             "enabled_recently": True,
             "boot_id": dice.choice((None, "boot", "another")),
             "uptime_seconds": dice.choice((0, -5, 1e308, "9" * 5000)),

@@ -47,9 +47,7 @@ KINDS = (
         "controller_execution_environments",
         {**ORGANIZED, "credential": "credential"},
     ),
-    Kind(
-        "notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)
-    ),
+    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)),
     Kind(
         "project",
         "awx_projects",

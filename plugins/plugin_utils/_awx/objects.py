@@ -164,9 +164,7 @@ def _inventory_source(arguments: dict[str, Any], entry: Mapping[str, Any], *_oth
         )
 
 
-def _job_template(
-    arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]
-) -> None:
+def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     if arguments.get("host_config_key") and entry.get("made", True):
         raise AwxError(
             f"the job template {arguments['name']} has a secret in it (host_config_key): set it in AWX by hand; "

@@ -46,7 +46,5 @@ def stages(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 counts[step["host"]] = counts.get(step["host"], 0) + 1
         most[name] = max(counts.values(), default=0)
     return [
-        {"name": name, "acts": list(acts), "place": place}
-        for name, acts in STAGES
-        for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
+        {"name": name, "acts": list(acts), "place": place} for name, acts in STAGES for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
     ]

@@ -102,7 +102,12 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
 
 @pytest.mark.parametrize(
     ("kind", "entry", "system"),
-    [("tasks", {"method": "tasks", "undo": "u"}, "linux"), ("own", {"method": "own"}, "linux"), ("service", SERVICE, "windows"), ("iis", {"method": "iis"}, "windows")],
+    [
+        ("tasks", {"method": "tasks", "undo": "u"}, "linux"),
+        ("own", {"method": "own"}, "linux"),
+        ("service", SERVICE, "windows"),
+        ("iis", {"method": "iis"}, "windows"),
+    ],
 )
 def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
     record = recorded({"method": "none"}, {"method": kind, "outside": False, "options": {"names": ["nginx"]}})
