@@ -110,6 +110,16 @@ def test_methods_of_ones_own_come_from_their_folder_alone(tmp_path: pathlib.Path
     assert "names is missing" in problems({"method": "service"}, **keys)[0]
 
 
+def test_the_roles_folder_has_only_what_is_built_in(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "extra" / "check.yml").write_text("---")
+    assert "method must be" in problems({"method": "extra"}, folders=[str(tmp_path)])[0]
+    assert problems({"method": "extra"}, folders=[str(ROLE), str(tmp_path)]) == []
+    # A folder of one's own does not take the place of a built-in method.
+    (tmp_path / "extra").rename(tmp_path / "haproxy")
+    assert "method must be" in problems({"method": "haproxy"}, folders=[str(tmp_path / "none"), str(tmp_path)])[0]
+
+
 def test_task_files_are_found_beside_the_playbook_or_by_their_whole_path(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.yml").write_text("---")
     entry = {"method": "tasks", "begin": "a.yml", "check": str(tmp_path / "a.yml"), "undo": "a.yml"}

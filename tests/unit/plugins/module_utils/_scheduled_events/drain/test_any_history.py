@@ -35,13 +35,16 @@ class Switch(Method):
     def __init__(self, world, name, vm):
         self.world, self.name, self.vm = world, name, vm
         self.answers, self.kill = [], ""
+        # Not raised: the engine takes whatever a method raises for its failure.
+        self.broken = []
 
     def find(self, machine, task):
         return {"value": self.world[self.name]}
 
     def begin(self, machine, task):
         entry = self.vm.entry(self.name)
-        assert entry["state"] == "found" and entry["before"] == {"value": "as before " + self.name}, entry
+        if entry["state"] != "found" or entry["before"] != {"value": "as before " + self.name}:
+            self.broken.append(f"{self.name} acted before its finding was recorded: {entry}")
         if self.kill == "before":
             raise Killed
         self.world[self.name] = OUT
@@ -55,7 +58,8 @@ class Switch(Method):
 
     def undo(self, machine, task):
         later = [other for other in NAMES if other > self.name and self.world[other] == OUT]
-        assert not later, "what drained later comes back first"
+        if later:
+            self.broken.append(f"{self.name} came back before {later}")
         answer = self._answer("undone")
         if answer.state == "undone":
             self.world[self.name] = task.finding["value"]
@@ -99,6 +103,7 @@ def test_any_history_comes_back_to_what_was(moves):
             if vm.record():
                 assert vm.undo(*undo_steps(vm)).state == "undone"
                 assert vm.record()["undone"] is True
+            assert [switch.broken for switch in switches.values()] == [[], []]
             assert world == {name: "as before " + name for name in NAMES}
 
 

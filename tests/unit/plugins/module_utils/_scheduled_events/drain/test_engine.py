@@ -255,10 +255,9 @@ def test_an_unknown_method_is_named(vm):
 
 
 def test_what_the_settings_do_not_name_is_reported_without_its_kind(vm):
-    outcome = vm.drain(step("teleport", act=False, report="not configured any more"))
+    outcome = vm.drain(step("teleport", "x", act=False, report="not configured any more"))
     assert (outcome.state, outcome.error) == ("failed", "not configured any more")
-    # No id of ours either, so that nothing is left to undo.
-    assert vm.entry("1-teleport")["before"] is None and vm.record()["phase"] == "failed"
+    assert (vm.entry("x")["before"], vm.entry("x")["method"], vm.record()["phase"]) == (None, "unknown", "failed")
 
 
 def test_before_a_method_acts_outside_the_drain_stops_for_the_copy(vm, method):

@@ -170,6 +170,16 @@ def test_a_part_that_is_undone_is_not_the_whole_method(vm, methods):
     assert vm.entry("1-second")["state"] == "undoing"
 
 
+def test_what_is_reported_while_it_is_still_undone_is_recorded(vm, methods):
+    drained(vm, methods)
+    methods[1].undos = [Answer("undoing", "still at it")] * 2
+    vm.undo(step("second"))
+    vm.undo(step("second", ends=False, report="lb2: by hand"))
+    assert (vm.entry("1-second")["state"], vm.entry("1-second")["error"]) == ("undoing", "still at it")
+    vm.undo(step("second", ends=False, report="lb2: by hand"))
+    assert vm.entry("1-second")["error"] == "lb2: by hand"
+
+
 def test_with_nothing_to_undo_the_record_says_so(vm, methods):
     vm.drain(step("first"), problem="wrong")
     assert vm.undo().state == "undone"
