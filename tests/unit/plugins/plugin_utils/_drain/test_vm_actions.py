@@ -22,7 +22,8 @@ SERVICE = {"method": "service", "names": ["nginx"]}
 
 
 def vm(*methods: Any, records: Any = (), former: Any = (), system: str = "linux") -> Any:
-    return {"host": "web1", "system": system, "records": list(records), "methods": list(methods), "former": list(former), "now": NOW}
+    known = {"records": list(records), "methods": list(methods), "former": list(former), "folders": [], "places": []}
+    return {"host": "web1", "system": system, "now": NOW, **known}
 
 
 def drain(**keys: Any) -> dict[str, Any]:
