@@ -10,7 +10,7 @@ import pathlib
 import tempfile
 from unittest import mock
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
@@ -82,6 +82,8 @@ def undo_steps(vm):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(MOVES, min_size=1, max_size=8))
+@example([("drain", [], "", False, False), ("undo", ["error"], "", False, False), ("undo", ["undoing"], "", False, False)])
+@example([("drain", [], "after", False, False), ("boot", [], "", False, False), ("drain", ["lost", "kill"], "", True, True)])
 def test_any_history_comes_back_to_what_was(moves):
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(os, "fsync"):
         vm = Vm(pathlib.Path(folder))

@@ -192,6 +192,12 @@ def test_verified_is_only_what_the_look_at_the_last_method_has_checked(vm, metho
     assert vm.record()["verified_at"] > stamp and vm.record()["boot_id"] == "boot-2"
 
 
+def test_each_look_at_all_of_a_drained_vm_is_noted(vm, method):
+    stamp = vm.drain(step()).record["verified_at"]
+    assert vm.drain(step(), verify=True).record["verified_at"] > stamp
+    assert vm.phases() == ["draining", "drained"]
+
+
 def test_a_segment_that_is_not_the_last_does_not_end_the_drain(vm, method):
     assert vm.drain(step(), complete=False).state == "drained"
     assert (vm.phases(), vm.record()["verified_at"], vm.entry("1-scripted")["state"]) == (["draining"], None, "drained")
