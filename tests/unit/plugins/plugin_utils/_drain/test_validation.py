@@ -51,7 +51,7 @@ def test_what_is_right_has_no_problems(entry: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({}, "drain_methods, entry 1: method must be service, probe_file, haproxy, command, tasks, none."),
+        ({}, "drain_methods, entry 1: method must be service, probe_file, command, none, haproxy, tasks."),
         ("none", "entry 1: method must be"),
         ({"method": "teleport"}, "entry 1 (teleport): method must be"),
         ({"method": "../none"}, "method must be"),
@@ -106,7 +106,7 @@ def test_methods_of_ones_own_come_from_their_folder_alone(tmp_path: pathlib.Path
     keys = {"folders": [str(ROLE), str(tmp_path)], "own_folder": "methods"}
     assert problems({"method": "own", "anything": 1}, **keys) == []
     # What can only be undone is no method to drain with.
-    assert "method must be service, probe_file, haproxy, command, tasks, none or a folder in methods." in problems({"method": "back"}, **keys)[0]
+    assert "method must be service, probe_file, command, none, haproxy, tasks or a folder in methods." in problems({"method": "back"}, **keys)[0]
     assert "names is missing" in problems({"method": "service"}, **keys)[0]
 
 

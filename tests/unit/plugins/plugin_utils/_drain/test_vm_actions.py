@@ -43,7 +43,7 @@ def test_a_drain_of_the_engines_methods_goes_to_the_vm() -> None:
     (one,) = taken["on_vm"]
     assert taken["by_tasks"] == []
     assert [(step["id"], step["kind"], step["given"]) for step in one["steps"]] == [("1-service", "service", {"names": ["nginx"]}), ("2-none", "none", {})]
-    assert (one["late"], one["deadline"], one["claim"], one["rule"], one["event"]) == (False, "", {"run": "run1"}, {"name": "r"}, EVENT)
+    assert (one["late"], one["deadline"], one["claim"], one["rule"], one["event"]) == (False, None, {"run": "run1"}, {"name": "r"}, EVENT)
     order = drain_order(one)
     assert (order.complete, order.stop_at_finding, order.problem, order.steps[0].by_record) == (True, False, None, True)
 
