@@ -61,6 +61,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "stages": stages.stages(actions),
         "done": waiting.done,
         "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
+        "next_look_in": waiting.next_look_in,
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
         "failed": [
             {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed}"}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,11 @@ class Requeue:
     seconds: float
     why: str
     watch: list[dict[str, Any]]
+
+    @property
+    def next_look_in(self) -> int | None:
+        """Return in how many whole seconds the next run is useful, at least 1; None where nothing is left to do: then the schedule decides."""
+        return None if self.done else max(math.ceil(self.seconds), 1)
 
 
 def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings) -> Requeue:

@@ -17,6 +17,14 @@ def test_every_number_is_there_when_nothing_happens() -> None:
     assert {*PHASES, "foreign", "retired", "events", "steps", "vms_unreachable", "vms_failed", "vms_excluded", "vms_lost"} < set(counts)
 
 
+def test_the_next_run_is_useful_while_something_is_left_to_do() -> None:
+    assert plan(vm("vm1"))["next_look_in"] is None
+    listed = plan(vm("vm1", [event("E1", ("vm1",))]))
+    assert listed["next_look_in"] >= 1 and isinstance(listed["next_look_in"], int)
+    # A VM that does not answer and was never reached is the schedule's affair, and one event of others too.
+    assert plan(vm("vm1", [FOREIGN]))["next_look_in"] is None
+
+
 def test_events_and_vms_are_counted_once_each() -> None:
     drained = event("E1", ("vm1", "vm2"))
     found = plan(
