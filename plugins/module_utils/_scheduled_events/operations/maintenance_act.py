@@ -76,7 +76,7 @@ class _Acting:
         except (OrderError, OSError) as error:
             result.update(failed=True, msg=str(error), error_kind="bad_option" if isinstance(error, OrderError) else "records")
         if result["failed"]:
-            words = "{}: {} for event {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
+            words = "{} could not {} {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
 
