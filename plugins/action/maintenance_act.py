@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 
-ASKED = ("act", "event_id", "event_ids")
+ASKED = ("act", "event_id", "event_ids", "turn")
 
 
 class ActionModule(EitherWay):

@@ -72,6 +72,7 @@ def vm_actions(
     now: str,
     folders: Iterable[str] = (),
     places: Iterable[str] = (),
+    turn: str = "",
 ) -> vm_actions_module.Taken:
     """The actions of one VM, those that it takes at once and the others."""
     vm: vm_actions_module.VM = {
@@ -82,6 +83,7 @@ def vm_actions(
         "former": former,
         "folders": [str(one) for one in folders],
         "places": [str(one) for one in places],
+        "turn": str(turn),
         "now": str(now),
     }
     return vm_actions_module.split(actions, vm)

@@ -147,7 +147,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 asked:
-  description: What was asked for, each with C(act), C(event_id) and C(event_ids). It comes from the controller and not from the VM.
+  description: What was asked for, each with C(act), C(event_id), C(event_ids) and C(turn). It comes from the controller and not from the VM.
   returned: always, unless the VM cannot be reached
   type: list
   elements: dict

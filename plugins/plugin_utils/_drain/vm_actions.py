@@ -28,6 +28,8 @@ LONGEST_TIME = 19
 class Taken(TypedDict):
     """The actions of one VM in one iteration."""
 
+    turn: str
+    """Which run and iteration they are of. Each action says it, and with it the answer: none is read twice."""
     on_vm: list[dict[str, Any]]
     by_tasks: list[dict[str, Any]]
 
@@ -44,13 +46,14 @@ class VM(TypedDict):
     """Where the methods that are tasks are, as validation.problems() takes them."""
     places: Sequence[str]
     """Where task files are looked for."""
+    turn: str
     now: str
     """The controller's clock, UTC, ISO 8601."""
 
 
 def split(actions: Sequence[Mapping[str, Any]], vm: VM) -> Taken:
     """Return the actions as maintenance_act takes them, in order, and the others as they are."""
-    taken: Taken = {"on_vm": [], "by_tasks": []}
+    taken: Taken = {"turn": vm["turn"], "on_vm": [], "by_tasks": []}
     for action in sorted(actions, key=_place):
         act = action["act"]
         prepared: dict[str, Any] | None = None
@@ -63,7 +66,7 @@ def split(actions: Sequence[Mapping[str, Any]], vm: VM) -> Taken:
         if prepared is None:
             taken["by_tasks"].append(dict(action))
         else:
-            taken["on_vm"].append(prepared)
+            taken["on_vm"].append({**prepared, "turn": vm["turn"]})
     return taken
 
 

@@ -41,8 +41,8 @@ FOLLOWING: t.Mapping[str, tuple[str, ...]] = {
     "started": (*ALWAYS, "draining", "drained"),
     # The drains are those of a run that looked before the event vanished. Refusing them would lose what its methods changed.
     "gone": (*ALWAYS, "noticed", "draining", "drained"),
-    # After an undo, a drain begins before it is drained: what its methods find must be written first.
-    "recovering": (*ALWAYS, "noticed", "draining"),
+    # An undo that stopped half-way, and a drain of what still stands: it has nothing to begin.
+    "recovering": (*ALWAYS, "noticed", "draining", "drained"),
     # An upgrade of the same name uses its record again.
     "recovered": (*ALWAYS, "noticed", "draining"),
     # A retry; and what an operator writes to have the failures counted anew.

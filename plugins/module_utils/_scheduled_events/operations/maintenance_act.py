@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import time
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
@@ -36,7 +37,9 @@ Action = t.Mapping[str, t.Any]
 RECORD_STATES = {"claim": "claimed", "release": "released", "note": "present", "forget": "pruned"}
 RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "claim", "expired")
 # An approval must not outlast a pass: it is decided anew in the next iteration.
-APPROVAL_PATIENCE = {"request_timeout": 30.0, "retries": 2}
+APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
+# Of one run. The controller gives up after 150 s (roles/respond/tasks/act.yml), and a lease lasts 180 s.
+MOST_SECONDS = 75.0
 ACTS = (*RECORD_STATES, "approve", "undo", "recover", "drain")
 
 
@@ -63,19 +66,21 @@ class _Acting:
         self._host: Host = access.host(options["boot_id"])
         # On a Windows VM there is none so far, and the one method that the engine has there reaches for nothing.
         self._machine = t.cast(Machine, access.machine(self._host.now) if access.machine else None)
+        self._end = time.monotonic() + MOST_SECONDS
         about = options.get("identity") or {}
         self._identity = Identity(about.get("vm_id") or None, about.get("vm_name") or None, boot_id_of(self._files, self._host))
 
     def take(self, action: Action) -> Result:
+        """Take one action. Whatever fails is in the result, and keeps none of the others from being taken."""
         act = action.get("act")
         result: Result = {"act": str(act), "event_id": str(action.get("event_id") or ""), "failed": False, "changed": False}
         try:
+            if time.monotonic() > self._end:
+                # The controller may have given this run up; the next one decides anew.
+                raise OrderError(f"no time was left after {MOST_SECONDS:.0f} s")
             result.update(self._take(str(act), action))
-        except (RecordsError, ScheduledEventsError) as error:
-            result.update(failed=True, msg=str(error), error_kind=error.kind)
-        except (OrderError, OSError) as error:
-            result.update(failed=True, msg=str(error), error_kind="bad_option" if isinstance(error, OrderError) else "records")
-        if result["failed"]:
+        except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
+            result.update(failed=True, msg=str(error) or type(error).__name__, error_kind=_kind(error))
             words = "{} could not {} {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
@@ -153,6 +158,12 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         except ScheduledEventsError as error:
             raise Failed(error.message, error_kind=error.kind, results=results)
     return dict(found, changed=any(result["changed"] for result in results), results=results)
+
+
+def _kind(error: Exception) -> str:
+    if isinstance(error, (RecordsError, ScheduledEventsError)):
+        return error.kind
+    return "bad_option" if isinstance(error, OrderError) else "records" if isinstance(error, OSError) else "internal"
 
 
 def _of(outcome: Outcome) -> Result:

@@ -153,6 +153,47 @@ def test_actions_without_an_observation_are_no_good_look() -> None:
     assert (found["state"], found["look"], found["acknowledged"]) == ("failed", None, ["e1"])
 
 
+TURN = "run1 turn 3"
+
+
+def turn(*asked: dict[str, Any]) -> dict[str, Any]:
+    """What the controller itself wrote down before it asked."""
+    return {"turn": TURN, "on_vm": [{"event_id": "E1", "turn": TURN, **one} for one in asked], "by_tasks": []}
+
+
+@pytest.mark.parametrize("name", ["observe_look", "__respond_acted"])
+def test_an_answer_is_read_once_and_by_what_was_asked_in_its_turn(name: str) -> None:
+    asked = approve("E1")
+    good = answer((asked, {"approved": ["E1"]}))
+    good["asked"][0]["turn"] = TURN
+    first = find(["a"], {"a": {"__respond_split": turn(asked), "observe_look": {"events": []}, name: {"events": [], **good}}})
+    assert (first[0]["approved"], first[0]["could_not_approve"], first[0]["answered"]) == (["E1"], [], [TURN])
+    # The next plan has the same registers, unless the VM was observed again.
+    (second,) = find(["a"], {"a": {"__respond_split": turn(asked), "observe_look": {"events": []}}}, first)
+    assert (second["approved"], second["could_not_approve"]) == (["E1"], [])
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        None,
+        {"unreachable": True, "msg": "x"},
+        {"failed": True, "msg": "Timed out"},
+        {"events": []},
+        # Of another turn, of something else, one too few.
+        {**answer((approve("E1"), {"approved": ["E1"]})), "events": []},
+        {"asked": [{"act": "approve", "event_ids": ["E1"], "turn": TURN}], "results": [], "events": []},
+        {"asked": [{"act": "approve", "event_ids": ["E1"], "turn": TURN}], "results": [{"act": "note", "approved": ["E1"]}], "events": []},
+    ],
+)
+def test_who_does_not_answer_could_not_approve_and_has_acknowledged_nothing(register: Any) -> None:
+    """Else it would be asked again and again, and no other VM."""
+    before = [{"host": "a", "state": "ok", "look": {"events": []}, "acknowledged": ["e1", "e2"], "approved": []}]
+    split = turn({"act": "claim"}, approve("E1"))
+    (found,) = find(["a"], {"a": {"__respond_split": split, "observe_look": register}}, before)
+    assert (found["approved"], found["could_not_approve"], found["acknowledged"]) == ([], ["E1"], ["e2"])
+
+
 def test_a_claim_that_is_made_after_its_answer_was_given_up_begins_no_drain() -> None:
     """The look at the other VM may have come before the claim, and before another run's claim there: nobody may act on it (rule 3)."""
     group = {"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}

@@ -21,8 +21,11 @@ EVENT = {"event_id": "E1", "event_type": "Reboot"}
 SERVICE = {"method": "service", "names": ["nginx"]}
 
 
+TURN = "run1 turn 0"
+
+
 def vm(*methods: Any, records: Any = (), former: Any = (), system: str = "linux") -> Any:
-    known = {"records": list(records), "methods": list(methods), "former": list(former), "folders": [], "places": []}
+    known = {"records": list(records), "methods": list(methods), "former": list(former), "folders": [], "places": [], "turn": TURN}
     return {"host": "web1", "system": system, "now": NOW, **known}
 
 
@@ -78,7 +81,7 @@ def test_whether_it_is_late_says_the_controllers_clock(deadline: Any, late: bool
 )
 def test_what_acts_elsewhere_or_is_wrong_is_left_to_tasks(methods: Any) -> None:
     given = drain()
-    assert split([given], vm(*methods)) == {"on_vm": [], "by_tasks": [given]}
+    assert split([given], vm(*methods)) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
 
 
 def test_a_vm_that_is_drained_is_checked_as_it_is_recorded_whatever_the_settings_say_now() -> None:
@@ -113,7 +116,7 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
 def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
     record = recorded({"method": "none"}, {"method": kind, "outside": False, "options": {"names": ["nginx"]}})
     given = {"act": "recover", "event_id": "E1", "claim": None}
-    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"on_vm": [], "by_tasks": [given]}
+    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
 
 
 @pytest.mark.parametrize("phase", ["drained", "draining"])
@@ -131,7 +134,7 @@ def test_ids_compare_without_case() -> None:
 
 def test_an_undo_without_a_record_is_left_to_tasks() -> None:
     given = {"act": "recover", "event_id": "E1", "claim": None}
-    assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"on_vm": [], "by_tasks": [given]}
+    assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
 
 
 def test_actions_stand_in_the_order_of_the_stages() -> None:
@@ -145,7 +148,7 @@ def test_actions_stand_in_the_order_of_the_stages() -> None:
 
 def test_what_is_empty_is_left_out_and_nothing_is_changed_in_place() -> None:
     given = {"act": "claim", "event_id": "E1", "claim": {"run": "run1"}, "expired": None}
-    assert split([given], vm())["on_vm"] == [{"act": "claim", "event_id": "E1", "claim": {"run": "run1"}}]
+    assert split([given], vm())["on_vm"] == [{"act": "claim", "event_id": "E1", "claim": {"run": "run1"}, "turn": TURN}]
     assert "expired" in given
 
 

@@ -25,7 +25,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
 PAIRS = list(itertools.permutations(PHASES, 2))
 REFUSED = {
     *(("draining", "noticed"), ("drained", "noticed"), ("approved", "noticed"), ("started", "noticed")),
-    *(("recovering", "drained"), ("recovered", "drained")),
+    ("recovered", "drained"),
 }
 ROLES = os.path.join(os.path.dirname(__file__), *[".."] * 6, "roles")
 
