@@ -24,7 +24,7 @@ description:
   - Whatever it prints comes without control, bidi and invisible characters; they are written as C(\x1b) and C(\u202e), and the line breaks of a
     message as spaces. With C(-v) as well.
   - It has the options of P(ansible.builtin.default#callback). Those about hosts that are ok, skipped or included make no difference.
-  - Its name was P(maintenance.azure.brief#callback) before 2.0.0. That name still works until 3.0.0.
+  - Its name was C(maintenance.azure.brief) before 2.0.0. That name still works until 3.0.0.
 extends_documentation_fragment:
   - default_callback
 requirements:

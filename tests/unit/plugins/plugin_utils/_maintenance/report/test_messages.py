@@ -151,7 +151,7 @@ def test_timeline_is_a_table_in_the_order_of_time() -> None:
 def test_timeline_says_the_whole_id_once_and_how_long_it_took() -> None:
     history = [{"phase": phase, "at": at(second)} for second, phase in enumerate(("noticed", "draining", "drained", "recovered"))]
     done = record("recovered", event(GUID, due=None), methods=[method("undone")], history=history)
-    rows = [line.split("  ")[-1] for line in timeline({"vm1": [done]})]
+    rows = [line.split("  ")[-1].strip() for line in timeline({"vm1": [done]})]
     assert rows == ["What", f"Reboot; event {GUID}", "1-service", "drained", "2 s after the drain began"]
     assert all("  C7061BAC  " in line for line in timeline({"vm1": [done]})[1:])
 
