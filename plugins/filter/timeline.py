@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 
 def timeline(records_by_host: Any) -> list[str]:
-    """One line for each phase of each VM."""
+    """A table with a row for each phase of each VM."""
     try:
         return make_timeline(records_by_host)
     except TimelineError as error:

@@ -23,7 +23,7 @@ import yaml
 
 Inventory = dict[str, t.Any]
 # As the image has it (ENV of the execution environment).
-BRIEF = {"ORIGINAL_STDOUT_CALLBACK": "maintenance.azure.brief"}
+PROGRESS = {"ORIGINAL_STDOUT_CALLBACK": "maintenance.azure.maintenance_progress"}
 # Only so that sources are compiled once for all jobs (tests/tools/code_cache); nothing can be imported by it that is not in the image.
 KEPT = os.environ.get("CODE_CACHE_FOLDER", "")
 CODE_CACHE = {"PYTHONPATH": str(pathlib.Path(__file__).parents[1] / "tools" / "code_cache"), "CODE_CACHE_FOLDER": KEPT} if KEPT else {}

@@ -79,7 +79,7 @@ def test_ansible_builder_makes_a_context_of_it(context: pathlib.Path) -> None:
     assert (context / "_build" / "requirements.yml").read_text() == (DEFINITION / "requirements.yml").read_text()
     assert "openssh-clients [platform:rpm]" in (context / "_build" / "bindep.txt").read_text()
     containerfile = (context / "Containerfile").read_text()
-    assert "ENV ORIGINAL_STDOUT_CALLBACK=maintenance.azure.brief" in containerfile
+    assert "ENV ORIGINAL_STDOUT_CALLBACK=maintenance.azure.maintenance_progress" in containerfile
     for part in ("ansible-galaxy collection install", "ansible-core==", "ansible-runner==", "python3.12"):
         assert part in containerfile, part
 

@@ -13,4 +13,6 @@ export ANSIBLE_COLLECTIONS_PATH ANSIBLE_LOCALHOST_WARNING=0 ANSIBLE_INVENTORY_UN
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+: "${ANSIBLE_STDOUT_CALLBACK:=maintenance.azure.maintenance_progress}"
+export ANSIBLE_STDOUT_CALLBACK
 ansible-playbook maintenance.azure.drill "$@"

@@ -85,7 +85,7 @@ def playbook_suites() -> list[Suite]:
 def drill(environment_name: str) -> Suite:
     name = "drill" if environment_name == "test" else f"drill-{environment_name}"
     # It waits for the rehearsed hours at 60 times their speed: half of its time.
-    return Suite(name, ("tests/tools/drill.sh",), 300, environment=environment_name, needs=needs_environment(environment_name), load=0.5)
+    return Suite(name, ("tests/tools/drill_checked.sh",), 300, environment=environment_name, needs=needs_environment(environment_name), load=0.5)
 
 
 def needs_environment(name: str) -> tuple[str, ...]:

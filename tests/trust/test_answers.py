@@ -53,9 +53,9 @@ class Answered:
         self.with_stranger = lab.simulator.event("Freeze", ["web1", "stranger"], duration_in_seconds=5, description=ESCAPES, **long)
         self.balanced = lab.simulator.event("Redeploy", ["web3"], **long)
         self.code, self.output = lab.raw_play("maintenance.azure.respond")
-        lab.more_environment["ANSIBLE_STDOUT_CALLBACK"] = "maintenance.azure.brief"
+        lab.more_environment["ANSIBLE_STDOUT_CALLBACK"] = "maintenance.azure.maintenance_progress"
         few = f"{FACTS},liar-b-unreachable,liar-g-failed,web1"
-        self.brief = lab.raw_play("maintenance.azure.status", respond_hosts=few, status_event_id=self.with_stranger)[1]
+        self.progress = lab.raw_play("maintenance.azure.status", respond_hosts=few, status_event_id=self.with_stranger)[1]
 
     def _lying_balancer(self, facts: dict[str, t.Any]) -> None:
         lab = self.lab
@@ -119,10 +119,10 @@ def test_no_answer_reaches_the_screen_raw(answered: Answered) -> None:
     assert fakes(answered.output) == [], "a VM has written a line of its own"
 
 
-def test_no_answer_reaches_the_screen_raw_with_callback_brief(answered: Answered) -> None:
-    assert b"Names: web1, stranger" in answered.brief, answered.brief[-1500:]
-    assert raw_characters(answered.brief) == [], "control characters of a VM or an event are on the screen"
-    assert fakes(answered.brief) == [], "a VM or an event has written a line of its own"
+def test_no_answer_reaches_the_screen_raw_with_callback_maintenance_progress(answered: Answered) -> None:
+    assert b"Names: web1, stranger" in answered.progress, answered.progress[-1500:]
+    assert raw_characters(answered.progress) == [], "control characters of a VM or an event are on the screen"
+    assert fakes(answered.progress) == [], "a VM or an event has written a line of its own"
 
 
 def fakes(output: bytes) -> list[str]:

@@ -1,42 +1,53 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The timeline of events, from the records of all VMs."""
+"""The timeline of events, from the records of all VMs: a table of plain text for a ticket."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.event_ids import short_id
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
+
+HEADINGS = ("Time (UTC)", "VM", "Event", "Phase", "What")
+LONGEST_REASON = 300
 
 
 class TimelineError(ValueError):
     """The records do not have the expected form."""
 
 
+class _Entry(NamedTuple):
+    """One phase of one event on one VM."""
+
+    at: float
+    host: str
+    event_id: str
+    phase: str
+    what: str
+
+
 def timeline(records_by_host: Any) -> list[str]:
-    """Return one line for each phase of each VM, sorted by time. Raise TimelineError."""
+    """Return a table with a row for each phase of each VM, sorted by time. Without any phase there is no table. Raise TimelineError."""
     if not isinstance(records_by_host, Mapping):
         raise TimelineError(f"records must be a dictionary of host: list of records, not {type(records_by_host).__name__}")
-    found = []
+    entries: list[_Entry] = []
     for host, given in records_by_host.items():
         # A whole observation is accepted too: it contains the records.
         records = plain_values.items(given.get("records") if isinstance(given, Mapping) else given)
-        for item in records:
-            record = read_record(item)
-            if record is None:
-                continue
-            times = [*record.history, *_more(record.history, record.started_at)]
-            for phase, at in times:
-                subject = " ".join(printable(one, LONGEST_NAME) for one in (record.event.event_type, record.event.event_id, plain_values.text(host)))
-                detail = f" ({printable(record.outcome, LONGEST_NAME)})" if phase == "gone" and record.outcome else ""
-                found.append((at, subject, phase, detail))
-    found.sort(key=lambda item: item[0])
-    return [f"{timestamps.form(at)[:23].replace('T', ' ')}Z  {phase:<10}  {subject}{detail}" for at, subject, phase, detail in found]
+        entries += [entry for item in records if (record := read_record(item)) for entry in _entries(plain_values.text(host) or "?", record)]
+    return _table(sorted(entries, key=lambda entry: entry.at))
+
+
+def _entries(host: str, record: Record) -> list[_Entry]:
+    times = [*record.history, *_more(record.history, record.started_at)]
+    return [_Entry(at, host, record.event.event_id, phase, _what(record, place)) for place, (phase, at) in enumerate(times)]
 
 
 def _more(history: tuple[tuple[str, float], ...], started_at: float | None) -> list[tuple[str, float]]:
@@ -44,3 +55,41 @@ def _more(history: tuple[tuple[str, float], ...], started_at: float | None) -> l
     if started_at is None or any(phase == "started" for phase, _at in history):
         return []
     return [("started", started_at)]
+
+
+def _what(record: Record, place: int) -> str:
+    """Return what is known about the entry of the history at this place."""
+    if place >= len(record.history):
+        return ""
+    phase, at = record.history[place]
+    if phase == "noticed":
+        due = record.event.not_before
+        return printable(record.event.event_type, LONGEST_NAME) + ("" if due is None else f", not before {_moment(due)}")
+    if phase == "draining":
+        return printable(", ".join(method.identifier for method in record.methods), LONGEST_REASON)
+    if phase == "gone":
+        return printable(record.outcome or "", LONGEST_NAME)
+    if phase == "recovered":
+        begun = next((earlier for name, earlier in record.history[:place] if name == "draining"), None)
+        return "" if begun is None else f"{timestamps.duration(at - begun)} after the drain began"
+    # The record keeps the reason of its present phase alone.
+    return printable(record.reason or "", LONGEST_REASON) if place == len(record.history) - 1 and phase in ("held", "failed") else ""
+
+
+def _table(entries: Sequence[_Entry]) -> list[str]:
+    if not entries:
+        return []
+    rows = [HEADINGS]
+    named: set[str] = set()
+    for entry in entries:
+        shown = short_id(entry.event_id)
+        # Azure's support asks for the whole id: it stands in the first row of the event.
+        whole = [] if entry.event_id in named or shown == entry.event_id else [f"event {printable(entry.event_id, LONGEST_NAME)}"]
+        named.add(entry.event_id)
+        rows.append((_moment(entry.at), printable(entry.host, LONGEST_NAME), shown, entry.phase, "; ".join(filter(None, [entry.what, *whole]))))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS) - 1)]
+    return ["  ".join([cell.ljust(width) for cell, width in zip(row, widths)] + [row[-1]]).rstrip() for row in rows]
+
+
+def _moment(at: float) -> str:
+    return timestamps.form(at)[:19].replace("T", " ")

@@ -129,20 +129,37 @@ def test_views_that_do_not_exist() -> None:
         status([])
 
 
-def test_timeline_is_in_the_order_of_time() -> None:
+GUID = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
+
+
+def test_timeline_is_a_table_in_the_order_of_time() -> None:
     first = record("started", history=[{"phase": "noticed", "at": at(1)}, {"phase": "drained", "at": at(3)}])
     second = record("gone", event(resources=("vm2",)), history=[{"phase": "noticed", "at": at(2)}, {"phase": "gone", "at": at(9)}], outcome="completed")
     lines = timeline({"vm1": [{**first, "started_at": at(4)}], "vm2": {"records": [second]}, "vm3": None})
-    assert [line.split("Z")[1].split() for line in lines] == [
-        ["noticed", "Reboot", "E1", "vm1"],
-        ["noticed", "Reboot", "E1", "vm2"],
-        ["drained", "Reboot", "E1", "vm1"],
-        ["started", "Reboot", "E1", "vm1"],
-        ["gone", "Reboot", "E1", "vm2", "(completed)"],
+    assert lines == [
+        "Time (UTC)           VM   Event  Phase    What",
+        "2027-01-15 08:00:01  vm1  E1     noticed  Reboot, not before 2027-01-15 08:15:00",
+        "2027-01-15 08:00:02  vm2  E1     noticed  Reboot, not before 2027-01-15 08:15:00",
+        "2027-01-15 08:00:03  vm1  E1     drained",
+        "2027-01-15 08:00:04  vm1  E1     started",
+        "2027-01-15 08:00:09  vm2  E1     gone     completed",
     ]
-    assert lines[0].startswith("2027-01-15 08:00:01.000Z  ")
     with pytest.raises(TimelineError):
         timeline([first])
+
+
+def test_timeline_says_the_whole_id_once_and_how_long_it_took() -> None:
+    history = [{"phase": phase, "at": at(second)} for second, phase in enumerate(("noticed", "draining", "drained", "recovered"))]
+    done = record("recovered", event(GUID, due=None), methods=[method("undone")], history=history)
+    rows = [line.split("  ")[-1].strip() for line in timeline({"vm1": [done]})]
+    assert rows == ["What", f"Reboot; event {GUID}", "1-service", "drained", "2 s after the drain began"]
+    assert all("  C7061BAC  " in line for line in timeline({"vm1": [done]})[1:])
+
+
+@pytest.mark.parametrize("phase", ["held", "failed"])
+def test_timeline_says_why(phase: str) -> None:
+    found = record(phase, history=[{"phase": "failed", "at": at(1)}, {"phase": phase, "at": at(2)}], reason="1-service: no such unit")
+    assert [line.endswith("1-service: no such unit") for line in timeline({"vm1": [found]})[1:]] == [False, True]
 
 
 def test_a_planned_drain_is_not_draining_yet() -> None:

@@ -1,0 +1,219 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Output of runs: one line for each new phase. See DOCUMENTATION."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: maintenance_progress
+type: stdout
+short_description: Print how events go on, and nothing of the machinery
+version_added: 2.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - For runs of this collection's playbooks and roles, by hand and on a schedule. P(ansible.builtin.default#callback) prints a line for each task and
+    host. This one prints a line for each new phase of an event on a VM, such as C(web1  C7061BAC  drained).
+  - It also prints what failed, what could not be reached, warnings, and what tasks of M(ansible.builtin.debug) say, as plain lines. A run that waits
+    says for what once, and again when the reason changes.
+  - Of tasks that are not part of this collection's roles for maintenance, it prints a line for each host on which they changed something.
+  - The recap has a line for each host on which something failed, was rescued or could not be reached, and one for all others together. So a run with
+    nothing to do has the same few lines for any number of hosts.
+  - With C(-v) or more it prints what P(ansible.builtin.default#callback) prints.
+  - Whatever it prints comes without control, bidi and invisible characters; they are written as C(\x1b) and C(\u202e), and the line breaks of a
+    message as spaces. With C(-v) as well.
+  - It has the options of P(ansible.builtin.default#callback). Those about hosts that are ok, skipped or included make no difference.
+  - Its name was C(maintenance.azure.brief) before 2.0.0. That name still works until 3.0.0.
+extends_documentation_fragment:
+  - default_callback
+requirements:
+  - Set as stdout callback, for example with E(ANSIBLE_STDOUT_CALLBACK) or C(stdout_callback) in C(ansible.cfg). ansible-runner, and so AWX, puts its own
+    callback in front and passes on to this one, if E(ANSIBLE_STDOUT_CALLBACK) or E(ORIGINAL_STDOUT_CALLBACK) name it. The execution environment of
+    this collection does so.
+seealso:
+  - plugin: ansible.builtin.default
+    plugin_type: callback
+"""
+
+import pathlib
+import typing as t
+
+from ansible import constants as C
+from ansible.plugins.callback.default import CallbackModule as Default
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable, printable_line
+from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.phases import Phases
+from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.repeats import Repeats
+from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.screen import Coloured, Screen, printable_lines, screened
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+
+COLLECTION = pathlib.Path(__file__).parents[2]
+# Roles whose changes are records, leases and drains: their phases are printed instead.
+MACHINERY = tuple(f"{COLLECTION}/roles/{role}/" for role in ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade"))
+# Modules whose results have records of the host that they run on.
+WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_info", "maintenance_act", "maintenance_record"))
+NOTABLE = ("dark", "failures", "rescued")
+COLOURS = {"failed": C.COLOR_ERROR, "held": C.COLOR_WARN, "recovered": C.COLOR_OK}
+
+
+class CallbackModule(Default):
+    """The default callback, with phases of events in the place of tasks."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "maintenance.azure.maintenance_progress"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._display: t.Any = Screen(self._display)
+        self._phases = Phases()
+        self._repeats = Repeats()
+
+    def _get_item_label(self, result: t.Any) -> t.Any:
+        label = super()._get_item_label(result)
+        return printable(label) if isinstance(label, str) else label
+
+    def _dump_results(self, *arguments: t.Any, **named: t.Any) -> t.Any:
+        """Make results printable, in the recap too, where colours are allowed. JSON escapes line breaks, but few other control characters."""
+        dumped = super()._dump_results(*arguments, **named)
+        return printable_lines(dumped) if isinstance(dumped, str) else dumped
+
+    def _get_diff(self, difflist: t.Any) -> str:
+        """Return a coloured diff. The colours are core's; the text may come from a VM and is made printable first."""
+        return Coloured(super()._get_diff(screened(plain(difflist))))
+
+    def _is_verbose(self) -> bool:
+        """Return whether the default callback's output was requested (-v)."""
+        return bool(self._display.verbosity)
+
+    def _task_start(self, task: t.Any, prefix: str | None = None) -> None:
+        """Print the heading of a task together with the first line under it, if there is one."""
+        if self._is_verbose():
+            super()._task_start(task, prefix)
+            return
+        if prefix is not None:
+            self._task_type_cache[task._uuid] = prefix
+        # With strategy free, tasks of several hosts interleave; each line then gets its own heading.
+        self._last_task_name = task.get_name().strip() if self._play.strategy in ("linear", "ansible.builtin.linear") else None
+
+    def v2_playbook_on_play_start(self, play: t.Any) -> None:
+        # Each batch of a play with serial begins here, and has messages of its own.
+        self._repeats.clear()
+        super().v2_playbook_on_play_start(play)
+
+    def v2_runner_on_ok(self, result: t.Any) -> None:
+        if self._is_verbose():
+            super().v2_runner_on_ok(result)
+            return
+        self._handle_warnings(result._result)
+        self._print_phases(result)
+        if "results" in result._result and result._task.loop:
+            return  # each item has had its lines
+        self._print_change_or_debug(result)
+
+    def v2_runner_item_on_ok(self, result: t.Any) -> None:
+        if self._is_verbose():
+            super().v2_runner_item_on_ok(result)
+            return
+        self._handle_warnings(result._result)
+        self._print_change_or_debug(result, f" ({self._get_item_label(result._result)})")
+
+    def v2_runner_on_skipped(self, result: t.Any) -> None:
+        if self._is_verbose():
+            super().v2_runner_on_skipped(result)
+        else:
+            self._handle_warnings(result._result)
+
+    def v2_runner_item_on_skipped(self, result: t.Any) -> None:
+        if self._is_verbose():
+            super().v2_runner_item_on_skipped(result)
+
+    def v2_runner_on_failed(self, result: t.Any, ignore_errors: bool = False) -> None:
+        """Print a failure like core; one of the machinery that is tried again and fails in the same way only once."""
+        if self._is_verbose():
+            super().v2_runner_on_failed(result, ignore_errors)
+            return
+        self._print_phases(result)
+        subject = ("failed", result._task.get_path(), result._host.get_name())
+        if not _is_machinery(result._task) or self._repeats.is_new(subject, printable(result._result.get("msg"))):
+            super().v2_runner_on_failed(result, ignore_errors)
+        else:
+            self._handle_warnings(result._result)
+
+    def v2_runner_on_unreachable(self, result: t.Any) -> None:
+        """Print one line if the play continues without the host: fleets have machines that are switched off."""
+        if self._is_verbose() or not result._task.ignore_unreachable:
+            super().v2_runner_on_unreachable(result)
+            return
+        host = result._host.get_name()
+        reason = printable(result._result.get("msg") or "") or "no reason given"
+        if self._repeats.is_new(("unreachable", host), reason):
+            self._display.display(f"{host} cannot be reached: {reason}", color=C.COLOR_UNREACHABLE)
+
+    def v2_playbook_on_include(self, included_file: t.Any) -> None:
+        if self._is_verbose():
+            super().v2_playbook_on_include(included_file)
+
+    def v2_playbook_on_stats(self, stats: t.Any) -> None:
+        if self._is_verbose():
+            with self._display.colours():
+                super().v2_playbook_on_stats(stats)
+            return
+        all_hosts = stats.processed
+        notable = {host: 1 for host in all_hosts if any(getattr(stats, kind).get(host) for kind in NOTABLE)}
+        stats.processed = notable
+        try:
+            with self._display.colours():
+                super().v2_playbook_on_stats(stats)
+        finally:
+            stats.processed = all_hosts
+        self._display.display(_others(stats, [host for host in all_hosts if host not in notable], bool(notable)))
+
+    def _print_phases(self, result: t.Any) -> None:
+        """Print the phases that are new in the records of the host. What a host keeps of another says nothing new about itself."""
+        action = getattr(result._task, "resolved_action", None) or result._task.action
+        if action not in WITH_RECORDS or result._result.get("_ansible_delegated_vars"):
+            return
+        host = result._host.get_name()
+        self._repeats.forget(("unreachable", host))
+        for line in self._phases.news(host, result._result):
+            self._display.display(printable_line(line.text), color=COLOURS.get(line.phase, C.COLOR_CHANGED))
+
+    def _print_change_or_debug(self, result: t.Any, item: str = "") -> None:
+        if result._task.action in C._ACTION_DEBUG:
+            self._print_debug(result)
+        elif result._result.get("changed", False) and not _is_machinery(result._task) and result._task.action not in C._ACTION_ALL_INCLUDES:
+            words = f"{result._host.get_name()}  changed  {result._task.get_name().strip()}{item}"
+            self._display.display(printable_line(words), color=C.COLOR_CHANGED)
+
+    def _print_debug(self, result: t.Any) -> None:
+        """Print the output of a debug task: its message as lines, or the variable that it shows."""
+        found = result._result
+        if found.get("_ansible_no_log"):
+            return
+        if "msg" not in found:
+            self._display.display(self._dump_results({key: value for key, value in found.items() if not key.startswith("_")}, indent=2))
+            return
+        message = found["msg"]
+        subject = ("said", result._task.get_path(), result._host.get_name())
+        if _is_machinery(result._task) and not self._repeats.is_new(subject, printable(message)):
+            return
+        for line in message if isinstance(message, list) else [message]:
+            # A line break in a message must not start a line that looks like another message.
+            self._display.display(printable_line(line) if isinstance(line, str) else self._dump_results({"msg": line}, indent=2))
+
+
+def _is_machinery(task: t.Any) -> bool:
+    """Return whether the task is in a role of this collection that takes VMs through maintenance. A user's own task files are not."""
+    return str(task.get_path() or "").startswith(MACHINERY)
+
+
+def _others(stats: t.Any, others: t.Sequence[str], are_more: bool) -> str:
+    """Return the line of the recap for all hosts that have none of their own."""
+    if not others:
+        return ""
+    changed, ignored = (sum(1 for host in others if getattr(stats, kind, {}).get(host)) for kind in ("changed", "ignored"))
+    hosts = f"{len(others)} {'more ' if are_more else ''}host{'' if len(others) == 1 else 's'}"
+    words = f"{hosts}: nothing failed, {f'{changed} changed' if changed else 'nothing changed'}"
+    return f"{words}{f', {ignored} with something that was ignored' if ignored else ''}"

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Say which phases of events are new, from the records in the results of modules. A VM's records speak for that VM alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.event_ids import short_id
+
+# Lines for one result. A VM that makes up phases must not fill the screen.
+MOST_LINES = 20
+LONGEST_HOST, LONGEST_DETAIL = 40, 300
+PHASE_WIDTH, LONGEST_PHASE = len("recovering"), 40
+# Phases in which somebody wants to know why, or what is waited for.
+EXPLAINED = ("draining", "drained", "recovering", "failed", "held")
+
+Entry = tuple[str, str]
+
+
+class PhaseLine(NamedTuple):
+    """A line to print, and the phase that it is about."""
+
+    text: str
+    phase: str
+
+
+class Phases:
+    """The phases of every VM that are known, and so are not printed again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, set[Entry]]] = {}
+        self._observed: set[str] = set()
+        self._width = 0
+
+    def news(self, host: str, result: Mapping[str, Any]) -> list[PhaseLine]:
+        """Return a line for each phase that is new. The first observation of a VM shows only what was there before."""
+        self._width = max(self._width, len(printable(host, LONGEST_HOST)))
+        is_observation = isinstance(result.get("records"), (list, tuple))
+        is_first = is_observation and host not in self._observed
+        lines: list[PhaseLine] = []
+        for record in _records(result):
+            found = self._new_phases(host, record)
+            lines += [] if is_first else self._lines(host, record, found)
+        if is_observation:
+            self._observed.add(host)
+        if len(lines) > MOST_LINES:
+            rest = PhaseLine(f"{printable(host, LONGEST_HOST)}: {len(lines) - MOST_LINES} more phases, not shown here", "")
+            return [*lines[:MOST_LINES], rest]
+        return lines
+
+    def _new_phases(self, host: str, record: Mapping[str, Any]) -> list[str]:
+        events = self._known.setdefault(host, {})
+        key = _event_id(record).strip().lower()
+        history = [(plain_values.text(entry.get("phase")) or "", plain_values.text(entry.get("at")) or "") for entry in _mappings(record.get("history"))]
+        if key in events or host in self._observed:
+            found = [phase for phase, at in history if (phase, at) not in events.get(key, ())]
+        else:
+            # A record that was there before this run: only where it is now is news.
+            found = [phase for phase, _at in history[-1:]]
+        events[key] = set(history)
+        return found
+
+    def _lines(self, host: str, record: Mapping[str, Any], phases: list[str]) -> list[PhaseLine]:
+        name = printable(host, LONGEST_HOST).ljust(self._width)
+        event_id = short_id(_event_id(record))
+        lines = []
+        for place, phase in enumerate(phases, start=1):
+            # Why it is so is known of the present phase alone.
+            detail = _detail(record, phase, is_present=place == len(phases))
+            shown = printable(phase, LONGEST_PHASE)
+            lines.append(PhaseLine(f"{name}  {event_id}  {shown:<{PHASE_WIDTH}}  {f'({detail})' if detail else ''}".rstrip(), phase))
+        return lines
+
+
+def _records(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Return the records in a result: those that actions wrote, and those that were observed afterwards."""
+    yield from _mappings([result.get("record")])
+    yield from (record for one in _mappings(result.get("results")) for record in _mappings([one.get("record")]))
+    yield from _mappings(result.get("records"))
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in plain_values.items(value) if isinstance(item, Mapping)]
+
+
+def _event_id(record: Mapping[str, Any]) -> str:
+    return plain_values.text(plain_values.mapping(record.get("event")).get("event_id")) or "?"
+
+
+def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
+    if phase == "noticed":
+        event = plain_values.mapping(record.get("event"))
+        due = plain_values.text(event.get("not_before"))
+        found = [plain_values.text(event.get("event_type")) or "unknown type", *([f"not before {due}"] if due else [])]
+    elif phase == "gone":
+        found = [plain_values.text(record.get("outcome")) or ""]
+    else:
+        found = _reasons(record) if is_present and phase in EXPLAINED else []
+    return printable(", ".join(filter(None, found)), LONGEST_DETAIL)
+
+
+def _reasons(record: Mapping[str, Any]) -> list[str]:
+    """Return why the record is where it is, or what its methods wait for."""
+    reason = plain_values.text(record.get("reason"))
+    if reason:
+        return [reason]
+    errors = ((plain_values.text(method.get("id")), plain_values.text(method.get("error"))) for method in _mappings(record.get("methods")))
+    return [f"{name or '?'}: {error}" for name, error in errors if error]

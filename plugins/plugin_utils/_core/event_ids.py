@@ -1,0 +1,18 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ids of events on screens."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+
+GUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+LONGEST = 40
+
+
+def short_id(event_id: str) -> str:
+    """Return the beginning of a GUID, which distinguishes events well enough in a line; any other id as a whole."""
+    return event_id[:8] if GUID.fullmatch(event_id) else printable(event_id, LONGEST)

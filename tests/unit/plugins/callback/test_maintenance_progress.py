@@ -1,0 +1,197 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""For any text in results, the callback maintenance_progress prints visible text, and no line that imitates one of its own."""
+
+from __future__ import annotations
+
+import pathlib
+import types
+from typing import Any
+
+import pytest
+import yaml
+from ansible.utils.display import Display
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from ansible_collections.maintenance.azure.plugins.callback import maintenance_progress
+from ansible_collections.maintenance.azure.plugins.callback.maintenance_progress import CallbackModule
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import INVISIBLE
+from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.screen import Coloured, Screen
+
+HOSTILE = "a\x1b[2J\nweb9 : ok\x9b31m\u202e\u2066\u200b\ud800\u2028b\x7f\rc"
+SHOWN = "a\\x1b[2J web9 : ok\\x9b31m\\u202e\\u2066\\u200b\\ud800 b\\x7f c"
+ANY_TEXT = some.text(some.characters(min_codepoint=0, max_codepoint=0x10FFFF, categories=None), max_size=30) | some.just(HOSTILE)
+LIMITS = settings(max_examples=100, derandomize=True, deadline=None)
+
+
+class Printed(list[str]):
+    """What reaches core's display."""
+
+    def lines(self) -> list[str]:
+        return [line for text in self for line in text.split("\n")]
+
+
+@pytest.fixture(name="printed", scope="module")
+def _printed() -> Any:
+    printed = Printed()
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Display, "display", lambda self, msg, *arguments, **named: printed.append(str(msg)))
+    yield printed
+    patch.undo()
+
+
+def a_result(found: dict[str, Any], action: str = "ansible.builtin.debug", path: str = "/srv/site.yml:7", host: str = "web1") -> Any:
+    """A result of a task of a user's own playbook, or of one of this collection's roles."""
+    task = types.SimpleNamespace(
+        action=action, resolved_action=action, loop=None, no_log=False, check_mode=False, ignore_unreachable=True, _uuid=path,
+        get_path=lambda: path, get_name=lambda: "Do it", _parent=None,
+    )  # fmt: skip
+    return types.SimpleNamespace(_task=task, _host=types.SimpleNamespace(get_name=lambda: host), _result=found, task=task, result=found)
+
+
+def of_role(role: str) -> str:
+    return f"{maintenance_progress.COLLECTION}/roles/{role}/tasks/main.yml:7"
+
+
+def assert_visible(lines: list[str]) -> None:
+    for line in lines:
+        assert line.isprintable() and not INVISIBLE.search(line), ascii(line)
+
+
+@LIMITS
+@given(ANY_TEXT)
+def test_a_message_is_one_line(printed: Printed, text: str) -> None:
+    callback = CallbackModule()
+    for message in (text, [text, "next"]):
+        printed.clear()
+        callback._print_debug(a_result({"msg": message}))
+        assert len(printed.lines()) == (1 if message is text else 2)
+        assert_visible(printed.lines())
+
+
+def test_columns_of_our_own_lines_stay(printed: Printed) -> None:
+    printed.clear()
+    CallbackModule()._print_debug(a_result({"msg": ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]}))
+    assert list(printed) == ["web1: drained", "  1-service: drained", "2026-11-21  noticed     x"]
+
+
+@LIMITS
+@given(ANY_TEXT)
+def test_all_output_of_core_is_visible(printed: Printed, text: str) -> None:
+    screen = Screen(Display())
+    for say in (screen.display, screen.banner, screen.warning, screen.v):
+        printed.clear()
+        say(text)
+        assert_visible(printed.lines())
+
+
+def test_a_warning_and_a_heading_begin_no_line_but_their_own(printed: Printed) -> None:
+    screen = Screen(Display())
+    printed.clear()
+    screen.warning(f"once: {HOSTILE}")
+    screen.banner(f"TASK [{HOSTILE}]")
+    text = "\n".join(printed.lines())
+    assert "[WARNING]: once: a\\x1b[2J" in text and f"TASK [{SHOWN}]" in text
+    assert not [line for line in printed.lines() if line.startswith("web9")]
+
+
+def test_an_unreachable_host_is_one_line(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    for msg, words in ((HOSTILE, SHOWN), ("", "no reason given"), (" \n", "no reason given"), ({"a": "\x1b"}, "{'a': '\\x1b'}")):
+        callback.v2_runner_on_unreachable(a_result({"msg": msg}))
+        assert printed[-1] == f"web1 cannot be reached: {words}"
+
+
+def test_labels_and_differences(printed: Printed) -> None:
+    callback = CallbackModule()
+    assert callback._get_item_label({"_ansible_item_label": HOSTILE}) == SHOWN
+    assert callback._get_item_label({"item": 5}) == 5
+    diff = {"before": {"reason": ""}, "after": {"reason": HOSTILE, HOSTILE: 1}, "after_header": HOSTILE}
+    shown = callback._get_diff([diff])
+    assert isinstance(shown, Coloured)
+    assert_visible(shown.split("\n"))
+    assert diff["after"] == {"reason": HOSTILE, HOSTILE: 1}, "others print the result as well"
+    printed.clear()
+    callback._display.display(shown)
+    assert list(printed) == [shown]
+
+
+def test_the_recap_keeps_its_colours_and_nothing_after_it(printed: Printed) -> None:
+    screen = Screen(Display())
+    printed.clear()
+    with screen.colours():
+        screen.display("\x1b[0;32mweb1\x1b[0m")
+    screen.display("\x1b[0;32mweb1\x1b[0m")
+    assert list(printed) == ["\x1b[0;32mweb1\x1b[0m", "\\x1b[0;32mweb1\\x1b[0m"]
+
+
+def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    for _look in range(3):
+        callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
+    callback.v2_runner_on_ok(a_result({"records": []}, "maintenance.azure.maintenance_info", of_role("observe")))
+    callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
+    assert list(printed) == ["web1 cannot be reached: no route"] * 2
+
+
+def test_changes_of_the_machinery_are_no_lines_and_those_of_others_are(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    for role in ("respond", "drain", "gate", "upgrade"):
+        callback.v2_runner_on_ok(a_result({"changed": True}, "ansible.builtin.set_fact", of_role(role)))
+    assert list(printed) == []
+    callback.v2_runner_on_ok(a_result({"changed": True}, "ansible.builtin.command"))
+    callback.v2_runner_on_ok(a_result({"changed": True}, "awx.awx.project", of_role("awx")))
+    callback.v2_runner_item_on_ok(a_result({"changed": True, "_ansible_item_label": HOSTILE}, "ansible.builtin.copy"))
+    callback.v2_runner_on_ok(a_result({"changed": False}, "ansible.builtin.command"))
+    assert list(printed) == ["web1  changed  Do it", "web1  changed  Do it", f"web1  changed  Do it ({SHOWN})"]
+
+
+@pytest.mark.parametrize("action", ["maintenance_info", "maintenance_act", "maintenance_record"])
+def test_a_phase_in_a_result_is_a_line(printed: Printed, action: str) -> None:
+    callback = CallbackModule()
+    callback.v2_runner_on_ok(a_result({"records": []}, "maintenance.azure.maintenance_info", of_role("observe")))
+    printed.clear()
+    history = [{"phase": "failed", "at": "2027-01-15T08:00:00Z"}]
+    record = {"event": {"event_id": HOSTILE}, "phase": "failed", "reason": HOSTILE, "history": history}
+    found = {"changed": True, "record": record}
+    delegated = {"_ansible_delegated_vars": {"ansible_delegated_host": "web2"}}
+    callback.v2_runner_on_ok(a_result({**found, **delegated}, f"maintenance.azure.{action}", of_role("drain")))
+    assert list(printed) == [], "what is kept for another VM"
+    callback.v2_runner_on_ok(a_result(found, f"maintenance.azure.{action}", of_role("drain")))
+    assert len(printed) == 1
+    assert printed[0].startswith("web1  a\\x1b[2J web9") and " failed " in printed[0]
+    assert_visible(printed.lines())
+
+
+def test_a_message_of_the_machinery_is_said_once_in_a_batch(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    for seconds in (5, 30, 60):
+        callback.v2_runner_on_ok(a_result({"msg": f"Waited {seconds} s so far: web1 drains. Next look within 5 s."}, path=of_role("respond")))
+        callback.v2_runner_on_ok(a_result({"msg": "mine"}))
+    callback.v2_playbook_on_play_start(types.SimpleNamespace(get_name=lambda: "Next batch", check_mode=False))
+    callback.v2_runner_on_ok(a_result({"msg": "Waited 90 s so far: web1 drains. Next look within 5 s."}, path=of_role("respond")))
+    said = [line for line in printed.lines() if line and not line.startswith("PLAY")]
+    assert [line.split(":")[0] for line in said] == ["Waited 5 s so far", "mine", "mine", "mine", "Waited 90 s so far"]
+
+
+def test_a_failure_of_the_machinery_that_repeats_is_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures: list[str] = []
+    monkeypatch.setattr(maintenance_progress.Default, "v2_runner_on_failed", lambda self, result, ignored: failures.append(result._result["msg"]))
+    callback = CallbackModule()
+    for _look in range(3):
+        callback.v2_runner_on_failed(a_result({"msg": "no answer"}, path=of_role("observe")))
+        callback.v2_runner_on_failed(a_result({"msg": "no answer"}, path=of_role("observe"), host="web2"))
+        callback.v2_runner_on_failed(a_result({"msg": "mine"}))
+    assert failures == ["no answer", "no answer", "mine", "mine", "mine"]
+
+
+def test_the_former_name_leads_here() -> None:
+    routing = yaml.safe_load((maintenance_progress.COLLECTION / "meta" / "runtime.yml").read_text())["plugin_routing"]["callback"]
+    assert routing["brief"]["redirect"] == CallbackModule.CALLBACK_NAME
+    assert pathlib.Path(maintenance_progress.__file__).stem == CallbackModule.CALLBACK_NAME.rpartition(".")[2]
