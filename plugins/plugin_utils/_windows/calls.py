@@ -16,6 +16,7 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import module_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
@@ -39,17 +40,18 @@ class Calls:
     def call(self, module: str, **arguments: t.Any) -> Answer:
         """Run one module on the VM and return its result, failed or not. Ansible's own errors for an unreachable VM pass through.
 
-        The module is one of ansible.windows, or a whole name.
+        The module is one of ansible.windows, or a whole name. Raise OSError where the controller has no such collection.
 
         It runs in check mode too, since an observation only reads. Callers that change anything honour check mode themselves.
         """
+        name = module if "." in module else f"{COLLECTION}.{module}"
+        if name is module and not module_loader.find_plugin_with_context(name).resolved:
+            raise OSError(f"the controller has no {name}. To install it: ansible-galaxy collection install {name.rpartition('.')[0]}")
         task = self._action._task
         check_mode, task.check_mode = task.check_mode, False
         try:
             # Core adds its own keys to the arguments, so each call gets a new dict.
-            return self._action._execute_module(
-                module_name=module if "." in module else f"{COLLECTION}.{module}", module_args=arguments, task_vars=self._task_vars
-            )
+            return self._action._execute_module(module_name=name, module_args=arguments, task_vars=self._task_vars)
         finally:
             task.check_mode = check_mode
 

@@ -17,7 +17,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
@@ -55,14 +54,13 @@ class _Acting:
     """The actions of one call. One that fails says so in its result, and the next ones are taken all the same."""
 
     def __init__(self, options: t.Mapping[str, t.Any], access: HostAccess) -> None:
-        if access.files is None or access.host is None:
-            raise AssertionError("actions need files and a host")
+        if access.files is None or access.host is None or access.machine is None:
+            raise AssertionError("actions need files, a host and a machine")
         self._options = options
         self._access = access
         self._files: Files = access.files(options["records_path"])
         self._host: Host = access.host(options["boot_id"])
-        # On a Windows VM there is none so far, and the one method that the engine has there reaches for nothing.
-        self._machine = t.cast(Machine, access.machine(self._host.now) if access.machine else None)
+        self._machine = access.machine(self._host.now)
         about = options.get("identity") or {}
         self._identity = Identity(about.get("vm_id") or None, about.get("vm_name") or None, boot_id_of(self._files, self._host))
 

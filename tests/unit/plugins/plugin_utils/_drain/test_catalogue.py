@@ -30,7 +30,7 @@ def test_every_method_of_the_engine_is_built_in_and_has_no_folder_for_linux() ->
 
 
 def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
-    for system, kind, method in [(system, *one) for system in ("linux", "windows") for one in methods_of(system).items()]:
+    for system, kind, method in [(name, *one) for name in ("linux", "windows") for one in methods_of(name).items()]:
         found = catalogue.options_of(kind, "/nowhere", system) or {}
         assert set(found) == set(method.options)
         for about in found.values():

@@ -33,7 +33,8 @@ class FakeServices:
 
     def stop(self, names):
         self._order("stop", names)
-        needed = [name for name in names if any(other in self.present and self.present[other].state == "started" for other in self.present[name].needed_by)]
+        running = {name.lower() for name, one in self.present.items() if one.state == "started"}
+        needed = [name for name in names if running & {other.lower() for other in self.present[name].needed_by}]
         self.set(**{name: "stop_pending" if name in self.slow else "stopped" for name in names if name not in needed})
         return needed
 
