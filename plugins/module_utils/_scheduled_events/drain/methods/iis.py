@@ -74,6 +74,8 @@ class IISMethod(Method):
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         ran = _Seen(_finding(task, "sites"), _finding(task, "pools"))
+        if not ran.sites and not ran.pools:
+            return Answer(UNDONE)
         seen = _ran_before(_look(machine, task), ran)
         pools, sites = _stopped(seen.pools), _stopped(seen.sites)
         _server(machine).set_pools(pools, "started")
