@@ -16,7 +16,7 @@ description:
   - Takes all actions that a plan has for one VM, in the order given, each under its lease. Then it observes the VM as
     M(maintenance.azure.maintenance_info) does. One run of a module for each VM, because starting a module is what costs.
   - The roles of this collection use it. It decides nothing, and it does not wait. A drain that goes on is looked at again by the next run.
-  - It runs the drain methods V(service), V(probe_file), V(command) and V(none) on Linux, and V(none) on Windows. The others are tasks of role
+  - It runs the drain methods V(service), V(probe_file), V(command) and V(none), and V(iis) on Windows. The others are tasks of role
     P(maintenance.azure.drain#role).
   - An action that fails says so in RV(results). The others are taken all the same, and the module does not fail.
     It fails where the VM cannot be observed, with RV(results) all the same.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import pathlib
 import typing as t
@@ -42,8 +43,7 @@ COMMANDS = {
     'cmd.exe /d /s /c "move /y ': "windows-server/administration/windows-commands/move",
     "sc.exe": "windows/win32/services/controlling-a-service-using-sc",
 }
-# Method command runs what the user says.
-COMMANDS_OF_THE_USER = ("{{ __drain_options.",)
+PLUGINS = ROOT / "plugins" / "plugin_utils" / "_windows"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,8 +60,13 @@ def documents() -> t.Iterator[tuple[pathlib.Path, t.Any]]:
 
 
 def texts() -> list[Text]:
-    """Every variable of a role whose name ends with _script, and the comment before it."""
-    found = []
+    """Every variable of a role whose name ends with _script and every constant whose name ends with _SCRIPT, and the comment before it."""
+    found = [
+        Text(name, ast.literal_eval(node), comment_above(path, node.lineno))
+        for path in sources()
+        for name, node in constants(path).items()
+        if name.endswith("_SCRIPT")
+    ]
     for path, document in documents():
         if path.parent.parts[-2:] != ("vars", "main"):
             continue
@@ -72,6 +77,40 @@ def texts() -> list[Text]:
             if line[:1].isidentifier() and ":" in line:
                 comments[line.partition(":")[0]], above = "\n".join(above), []
         found += [Text(name, script, comments[name]) for name, script in (document or {}).items() if name.endswith("_script")]
+    return found
+
+
+def sources() -> list[pathlib.Path]:
+    return sorted(PLUGINS.rglob("*.py"))
+
+
+def constants(path: pathlib.Path) -> dict[str, ast.expr]:
+    """The value of each name of a file."""
+    found = {}
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = node.value
+    return found
+
+
+def comment_above(path: pathlib.Path, line: int) -> str:
+    """The comment right above a line."""
+    found: list[str] = []
+    for text in reversed(path.read_text().splitlines()[: line - 1]):
+        if not text.startswith("#"):
+            break
+        found.insert(0, text)
+    return "\n".join(found)
+
+
+def calls_of(module: str) -> list[tuple[str, dict[str, ast.expr]]]:
+    """(file and line, arguments) of each call of this module of ansible.windows by a drain method."""
+    found = []
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == module:
+                arguments = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+                found.append((f"{path.relative_to(ROOT)}:{node.lineno}", arguments))
     return found
 
 

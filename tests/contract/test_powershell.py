@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+import typing as t
 from pathlib import Path
 
 import pytest
@@ -78,12 +80,21 @@ def test_tasks_take_their_text_from_the_list() -> None:
     """And what they are told comes by parameters, which PowerShell binds: never by a text that is put together."""
     known = {f"{{{{ {text.name} }}}}" for text in TEXTS}
     tasks = powershell.tasks_of("ansible.windows.win_powershell")
-    assert {arguments["script"] for _name, arguments in tasks} == known
+    calls = powershell.calls_of("win_powershell")
+    assert {arguments["script"] for _name, arguments in tasks} | {f"{{{{ {ast.unparse(arguments['script'])} }}}}" for _place, arguments in calls} == known
+    for place, arguments in calls:
+        assert set(arguments) <= {"script", "parameters", "error_action"} and ast.literal_eval(arguments["error_action"]) == "stop", place
+        (text,) = [text for text in TEXTS if text.name == ast.unparse(arguments["script"])]
+        (given,) = re.findall(r"parameters = \{(.*)\}", (powershell.ROOT / place.partition(":")[0]).read_text()) if "parameters" in arguments else ("",)
+        assert set(re.findall(r'"(\w+)":', given)) == parameters_of(text), place
     for name, arguments in tasks:
         assert set(arguments) <= {"script", "parameters", "error_action"} and arguments["error_action"] == "stop", name
         (text,) = [text for text in TEXTS if f"{{{{ {text.name} }}}}" == arguments["script"]]
-        declared = set(re.findall(r"\$(\w+)", text.script.splitlines()[0])) if text.script.startswith("param(") else set()
-        assert set(arguments.get("parameters", {})) == declared, name
+        assert set(arguments.get("parameters", {})) == parameters_of(text), name
+
+
+def parameters_of(text: powershell.Text) -> set[str]:
+    return set(re.findall(r"\$(\w+)", text.script.splitlines()[0])) if text.script.startswith("param(") else set()
 
 
 def test_no_other_way_to_run_something() -> None:
@@ -92,9 +103,17 @@ def test_no_other_way_to_run_something() -> None:
 
 
 def test_command_lines() -> None:
-    everything = {name: value for _path, document in powershell.documents() if isinstance(document, dict) for name, value in document.items()}
-    for name, arguments in powershell.tasks_of("ansible.windows.win_command"):
-        line = arguments.get("cmd") or " ".join(arguments["argv"])
-        variable = re.fullmatch(r"\{\{ (\w+) \}\}", line)
-        line = everything[variable[1]] if variable else line
-        assert line.startswith((*powershell.COMMANDS, *powershell.COMMANDS_OF_THE_USER)), f"{name}: {line}"
+    """Of drain methods; those of the records are in test_cmd_in_wine.py. Method command runs what the user says."""
+    assert powershell.tasks_of("ansible.windows.win_command") == []
+    seen = set()
+    for place, arguments in powershell.calls_of("win_command"):
+        path = place.partition(":")[0]
+        if "/machine/" not in path or path.endswith("commands.py"):
+            continue
+        if "cmd" in arguments:
+            line = ast.literal_eval(powershell.constants(powershell.ROOT / path)[ast.unparse(arguments["cmd"]).partition(".format(")[0]])
+        else:
+            line = ast.literal_eval(t.cast("ast.List", arguments["argv"]).elts[0])
+        seen |= {begin for begin in powershell.COMMANDS if line.startswith(begin)}
+        assert line.startswith(tuple(powershell.COMMANDS)), f"{place}: {line}"
+    assert seen == set(powershell.COMMANDS)

@@ -55,7 +55,9 @@ def from_source(source: str, where: str) -> list[Use]:
                 continue
             place = f"{where}:{node.lineno}"
             if node.func.attr == "call" and (_is_calls(node.func.value) or str(_value(node.args[0])).startswith("win_")):
-                found.append(Use(place, f"ansible.windows.{_text(node.args[0], place)}", _keywords(node.keywords, function, place)))
+                name = _text(node.args[0], place)
+                module = name if MODULE.fullmatch(name) else f"ansible.windows.{name}"
+                found.append(Use(place, module, _keywords(node.keywords, function, place)))
             elif node.func.attr == "_execute_module" and where != WRAPPER:
                 given = {keyword.arg: keyword.value for keyword in node.keywords}
                 module = _value(given["module_name"]) if "module_name" in given else None

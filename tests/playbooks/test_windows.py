@@ -57,7 +57,7 @@ def test_check_mode_changes_nothing_on_windows(make_lab: Make) -> None:
 def test_killed_and_run_again_ends_the_same(make_lab: Make, number: int) -> None:
     lab = make(make_lab)
     calls = lab.windows["win1"].home / "calls.jsonl"
-    # A run makes some 130 calls until it waits; the later ones are those of waiting and of putting back.
+    # A run has drained after some 50 calls; the later ones are those of approving, of waiting and of putting back.
     after = 12 + number * (110 // max(KILLS - 1, 1))
     output = (lab.folder / "killed.txt").open("w")
     run = subprocess.Popen(

@@ -21,6 +21,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import windows_machine
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.places import WindowsPlaces
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
 
@@ -93,6 +94,7 @@ class EitherWay(CheckedAction):
             tell=tell,
             progress=Progress(vm).say,
             places=lambda: WindowsPlaces(calls),
+            machine=lambda now: windows_machine(calls, now),
         )
 
 

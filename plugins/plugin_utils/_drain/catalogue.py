@@ -13,14 +13,14 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Option
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method, Option
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
 
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.
 TASKS = ("haproxy", "tasks")
-# All methods of the collection on Windows: there the engine runs none only, and a method needs tasks of its own in a folder windows.
-ON_WINDOWS = ("service", "probe_file", "command", "none", *TASKS, "iis", "wsfc")
+# Those that are tasks on Windows alone.
+WINDOWS_TASKS = ("wsfc",)
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
@@ -28,17 +28,20 @@ FILES = (*TO_DRAIN, "undo.yml")
 
 def built_in(system: str) -> tuple[str, ...]:
     """Return the methods of the collection on linux or windows, in the order in which messages name them."""
-    return ON_WINDOWS if system == "windows" else (*METHODS, *TASKS)
+    if system != "windows":
+        return (*METHODS, *TASKS)
+    both = [kind for kind in METHODS if kind in WINDOWS_METHODS]
+    return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS), *WINDOWS_TASKS)
 
 
 def runs_on_vm(kind: str, system: str) -> bool:
-    """Return whether the engine runs this method. On Windows all that act are tasks so far."""
-    return kind in METHODS and (system != "windows" or kind == "none")
+    """Return whether the engine runs this method."""
+    return kind in methods_of(system)
 
 
 def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:
     """Return the options of each method of the engine and of each folder below these; None where a folder describes none."""
-    known: dict[str, Options | None] = {kind: _of_engine(kind) for kind in METHODS}
+    known: dict[str, Options | None] = {kind: _of_engine(method) for kind, method in {**WINDOWS_METHODS, **METHODS}.items()}
     for folder in map(str, folders):
         for kind in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             if is_method(os.path.join(folder, kind), "windows"):
@@ -52,13 +55,14 @@ def is_method(folder: str, system: str, files: Iterable[str] = FILES) -> bool:
     return any(os.path.isfile(os.path.join(place, name)) for place in places for name in files)
 
 
-def options_of(kind: str, folder: str) -> Options | None:
+def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
     """Return the options of one method: of the engine's by its name, otherwise what its folder describes; None where it describes none."""
-    return _of_engine(kind) if kind in METHODS else _of_file(os.path.join(folder, "options.yml"))
+    methods = methods_of(system)
+    return _of_engine(methods[kind]) if kind in methods else _of_file(os.path.join(folder, "options.yml"))
 
 
-def _of_engine(kind: str) -> Options:
-    return {name: _described(option) for name, option in METHODS[kind].options.items()}
+def _of_engine(method: Method) -> Options:
+    return {name: _described(option) for name, option in method.options.items()}
 
 
 def _described(option: Option) -> dict[str, Any]:

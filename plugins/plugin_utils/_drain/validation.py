@@ -69,7 +69,7 @@ def _entry(
     if modules:
         collection = modules[0].rpartition(".")[0]
         return [place + f"the controller has no {', '.join(modules)}. To install it: ansible-galaxy collection install {collection}"]
-    return [place + words for words in _options(entry, catalogue.options_of(kind, folder), places)]
+    return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places)]
 
 
 def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:

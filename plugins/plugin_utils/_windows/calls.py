@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Calls of ansible.windows on the VM. All access to a Windows VM goes through here, except for transferred files."""
+"""Calls of ansible.windows, and of other collections for Windows, on the VM. All access to a Windows VM goes through here, except for transferred files."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import math
@@ -15,6 +16,8 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import module_loader
+from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
 
@@ -37,15 +40,32 @@ class Calls:
     def call(self, module: str, **arguments: t.Any) -> Answer:
         """Run one module on the VM and return its result, failed or not. Ansible's own errors for an unreachable VM pass through.
 
+        The module is one of ansible.windows, or a whole name. Raise OSError where the controller has no such collection.
+
         It runs in check mode too, since an observation only reads. Callers that change anything honour check mode themselves.
         """
+        name = module if "." in module else f"{COLLECTION}.{module}"
+        if name is module and not module_loader.find_plugin_with_context(name).resolved:
+            raise OSError(f"the controller has no {name}. To install it: ansible-galaxy collection install {name.rpartition('.')[0]}")
         task = self._action._task
         check_mode, task.check_mode = task.check_mode, False
         try:
             # Core adds its own keys to the arguments, so each call gets a new dict.
-            return self._action._execute_module(module_name=f"{COLLECTION}.{module}", module_args=arguments, task_vars=self._task_vars)
+            return self._action._execute_module(module_name=name, module_args=arguments, task_vars=self._task_vars)
         finally:
             task.check_mode = check_mode
+
+    @contextlib.contextmanager
+    def environment(self, variables: t.Mapping[str, str]) -> t.Iterator[None]:
+        """Give the modules that are called meanwhile these variables, beside those of the task. No text in them is taken for a template."""
+        task = self._action._task
+        before = task.environment
+        listed = before if isinstance(before, list) else [before] if before else []
+        task.environment = [*listed, wrap_var(dict(variables))]
+        try:
+            yield
+        finally:
+            task.environment = before
 
     def command(self, line: str) -> tuple[int, str, str]:
         """Run one line in cmd.exe; return exit code, output and errors. /s keeps the line as it is, /d skips AutoRun."""
@@ -75,6 +95,22 @@ class Calls:
 def failure_text(answer: t.Mapping[str, t.Any]) -> str:
     """Return the error message of a failed module in one line."""
     return " ".join(str(answer.get("msg") or answer.get("stderr") or "no reason was given").split())[:500]
+
+
+def accepted(answer: Answer, what: str) -> Answer:
+    """Return an answer that is no failure. Raise OSError otherwise."""
+    if answer.get("failed"):
+        raise OSError(f"{what}: {failure_text(answer)}")
+    return answer
+
+
+def json_output(answer: Answer, what: str) -> t.Any:
+    """Return what a script of win_powershell has printed, one text of JSON. Raise OSError where it failed or printed something else."""
+    output = accepted(answer, what).get("output")
+    try:
+        return json.loads(output[0] if isinstance(output, list) and output else "")
+    except (TypeError, ValueError):
+        raise OSError(f"{what}: the script printed no JSON")
 
 
 def whole_seconds(seconds: float) -> int:

@@ -31,7 +31,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Task,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodStep
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
@@ -102,6 +102,8 @@ class Drain:
         except _StoppedAtFinding:
             return Answer(FOUND)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
+            if self._machine.is_lost(error):
+                raise
             answer = Answer(FAILED, f"{step.id}: {said(error)}")
         try:
             self._note(step, answer, is_last)
@@ -112,7 +114,7 @@ class Drain:
     def _work(self, step: MethodStep) -> Answer:
         if not step.act:
             return Answer(FAILED, step.report)
-        method = method_of(step)
+        method = method_of(step, self._machine.system)
         entry = self._entry(step)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, step)
@@ -139,7 +141,7 @@ class Drain:
         self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
         if step.outside and self._order.stop_at_finding:
             raise _StoppedAtFinding
-        method.begin(self._machine, self._task(step))
+        method.begin(self._machine, self._task(step)._replace(present=found))
 
     def _judge(self, answer: Answer) -> Answer:
         if answer.state not in (DRAINING, LOST):
@@ -178,7 +180,7 @@ class Drain:
     def _task(self, step: MethodStep) -> Task:
         entry = self._entry(step)
         recorded = entry.options if step.by_record and not entry.untouched else {}
-        options = dict(defaults(step.kind), **(recorded or step.options))
+        options = dict(defaults(step.kind, self._machine.system), **(recorded or step.options))
         return Task(options, {} if entry.before is None else entry.before, entry.state, entry.since, self._environment)
 
     def _entry(self, step: MethodStep) -> Entry:
@@ -203,11 +205,12 @@ class Drain:
         )
 
 
-def method_of(step: MethodStep) -> Method:
+def method_of(step: MethodStep, system: str) -> Method:
     """Return the method that a step names. Raise MethodError where it does not run on the VM."""
-    if step.kind not in METHODS:
-        raise MethodError(f"there is no method {step.kind!r} that runs on the VM; known are {', '.join(METHODS)}")
-    return METHODS[step.kind]
+    methods = methods_of(system)
+    if step.kind not in methods:
+        raise MethodError(f"there is no method {step.kind!r} that runs on the VM; known are {', '.join(methods)}")
+    return methods[step.kind]
 
 
 def said(error: Exception) -> str:

@@ -10,14 +10,24 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.command import CommandMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.iis import IISMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.none import NoMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.probe_file import ProbeFileMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import ServiceMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.windows_service import WindowsServiceMethod
 
 METHODS: t.Mapping[str, Method] = {method.name: method for method in (ServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod())}
+WINDOWS_METHODS: t.Mapping[str, Method] = {
+    method.name: method for method in (WindowsServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod(), IISMethod())
+}
 
 
-def defaults(name: str) -> dict[str, t.Any]:
+def methods_of(system: str) -> t.Mapping[str, Method]:
+    """Return the methods of linux or windows."""
+    return WINDOWS_METHODS if system == "windows" else METHODS
+
+
+def defaults(name: str, system: str = "linux") -> dict[str, t.Any]:
     """Return the options of a method that have a default, with it."""
-    return {key: option.default for key, option in METHODS[name].options.items() if option.default is not None}
+    return {key: option.default for key, option in methods_of(system)[name].options.items() if option.default is not None}

@@ -61,6 +61,8 @@ class Undo:
         try:
             answer = self._work(step)
         except Exception as error:  # as in a drain: whatever it is, it is this undo's failure and must reach the record
+            if self._machine.is_lost(error):
+                raise
             answer = Answer(FAILED, f"{step.id}: undo: {said(error)}")
         self._note(step, answer, is_last)
         return answer
@@ -69,8 +71,8 @@ class Undo:
         entry = self._entry(step)
         if not step.act or entry.untouched:
             return Answer(UNDONE)
-        method = method_of(step)
-        options = dict(defaults(step.kind), **(step.options if not step.by_record else entry.options or step.options))
+        method = method_of(step, self._machine.system)
+        options = dict(defaults(step.kind, self._machine.system), **(step.options if not step.by_record else entry.options or step.options))
         return method.undo(self._machine, Task(options, entry.before or {}, entry.state, entry.since, self._environment))
 
     def _note(self, step: MethodStep, answer: Answer, is_last: bool) -> None:

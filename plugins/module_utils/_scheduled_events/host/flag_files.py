@@ -14,7 +14,7 @@ import typing as t
 
 LARGEST = 65536
 
-# kind (file, link or absent), mode (octal), owner and group (numbers), content in base64 (of a link, its target). All texts.
+# kind (file, link or absent), mode (octal), owner and group (numbers), content in base64 (of a link, its target). All texts. Windows: kind alone.
 FlagState = t.Dict[str, str]
 
 
@@ -30,6 +30,9 @@ class FlagFiles(t.Protocol):
 
     def exists(self, path: str) -> bool:
         """Whether anything is there, a link to nowhere included."""
+
+    def set_aside(self, path: str) -> None:
+        """Take it away so that restore() can put it back; it may be gone already."""
 
     def remove(self, path: str) -> None:
         """Remove it; it may be gone already."""
@@ -73,6 +76,9 @@ class LocalFlagFiles:
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
+
+    def set_aside(self, path: str) -> None:
+        self.remove(path)  # what describe() has found is all of it
 
     def remove(self, path: str) -> None:
         try:

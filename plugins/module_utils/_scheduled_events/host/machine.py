@@ -14,6 +14,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import FlagFiles, LocalFlagFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import Services, SystemdServices
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.web_server import WebServer
+
+
+def _never_lost(error: BaseException) -> bool:
+    return False
 
 
 class Machine(t.NamedTuple):
@@ -25,6 +30,12 @@ class Machine(t.NamedTuple):
     services: Services
     flag_files: FlagFiles
     connections: Connections
+    system: str = "linux"
+    """linux or windows."""
+    web_server: WebServer | None = None
+    """IIS; None on Linux."""
+    is_lost: t.Callable[[BaseException], bool] = _never_lost
+    """Whether an error says that the VM cannot be reached any more. It goes through: nothing has failed on the VM."""
 
 
 def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:

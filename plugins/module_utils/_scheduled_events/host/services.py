@@ -17,15 +17,21 @@ class ServiceError(Exception):
 
 
 class ServiceState(t.NamedTuple):
-    """One service, in the words of systemd (page systemctl(1), properties LoadState, ActiveState and Job)."""
+    """One service, in the words of systemd (page systemctl(1), properties LoadState, ActiveState and Job) or of Windows."""
 
     name: str
     known: bool
     """Whether the VM has such a service."""
     state: str
-    """active, activating, deactivating, inactive, failed, reloading or refreshing."""
+    """active, activating, deactivating, inactive, failed, reloading or refreshing. On Windows as ansible.windows.win_service_info says it."""
     has_job: bool
     """Whether the service manager is about to start or stop it."""
+    start_mode: str = ""
+    """auto, delayed, manual or disabled. Windows only."""
+    exit_code: int = 0
+    """With which it ended last. Windows only."""
+    needed_by: t.Sequence[str] = ()
+    """The services that need it. Windows only."""
 
 
 class Services(t.Protocol):
@@ -34,11 +40,14 @@ class Services(t.Protocol):
     def states(self, names: t.Sequence[str]) -> list[ServiceState]:
         """Return the state of each, in the order given."""
 
-    def stop(self, names: t.Sequence[str]) -> None:
-        """Ask for a stop, without waiting."""
+    def stop(self, names: t.Sequence[str]) -> list[str]:
+        """Ask for a stop, without waiting. Return those that did not take it because services that run need them."""
 
     def start(self, names: t.Sequence[str]) -> None:
         """Ask for a start, without waiting."""
+
+    def pause(self, names: t.Sequence[str]) -> None:
+        """Ask for a pause, without waiting."""
 
 
 class SystemdServices:
@@ -55,11 +64,15 @@ class SystemdServices:
             raise ServiceError(f"systemctl show answered for {len(blocks)} units and was asked for {len(names)}: {', '.join(names)}")
         return [_state(name, block) for name, block in zip(names, blocks)]
 
-    def stop(self, names: t.Sequence[str]) -> None:
+    def stop(self, names: t.Sequence[str]) -> list[str]:
         self._systemctl("stop", "--no-block", "--", *names)
+        return []  # systemd stops those that need them, too
 
     def start(self, names: t.Sequence[str]) -> None:
         self._systemctl("start", "--no-block", "--", *names)
+
+    def pause(self, names: t.Sequence[str]) -> None:
+        raise ServiceError("systemd pauses no units")
 
     def _systemctl(self, *words: str) -> str:
         try:

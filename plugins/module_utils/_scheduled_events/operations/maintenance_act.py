@@ -18,7 +18,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
@@ -58,14 +57,13 @@ class _Acting:
     """The actions of one call. One that fails says so in its result, and the next ones are taken all the same."""
 
     def __init__(self, options: t.Mapping[str, t.Any], access: HostAccess) -> None:
-        if access.files is None or access.host is None:
-            raise AssertionError("actions need files and a host")
+        if access.files is None or access.host is None or access.machine is None:
+            raise AssertionError("actions need files, a host and a machine")
         self._options = options
         self._access = access
         self._files: Files = access.files(options["records_path"])
         self._host: Host = access.host(options["boot_id"])
-        # On a Windows VM there is none so far, and the one method that the engine has there reaches for nothing.
-        self._machine = t.cast(Machine, access.machine(self._host.now) if access.machine else None)
+        self._machine = access.machine(self._host.now)
         self._end = time.monotonic() + MOST_SECONDS
         about = options.get("identity") or {}
         self._identity = Identity(about.get("vm_id") or None, about.get("vm_name") or None, boot_id_of(self._files, self._host))
@@ -80,6 +78,8 @@ class _Acting:
                 raise OrderError(f"no time was left after {MOST_SECONDS:.0f} s")
             result.update(self._take(str(act), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
+            if self._machine.is_lost(error):
+                raise
             result.update(failed=True, msg=str(error) or type(error).__name__, error_kind=_kind(error))
             words = "{} could not {} {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))

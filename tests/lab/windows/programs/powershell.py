@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-in for PowerShell: knows the texts of role drain, each as a whole, and answers them from files of the played machine.
+"""Stand-in for PowerShell: knows the texts of this collection, each as a whole, and answers them from files of the played machine.
 
 It says what PowerShell would, as far as Microsoft's documentation tells; nothing here shows that PowerShell really does.
 
@@ -12,6 +12,7 @@ the cluster     {"name", "managed", "nodes": {NAME: {state, drain}}, "groups": {
 
 from __future__ import annotations
 
+import ast
 import datetime
 import fcntl
 import json
@@ -23,7 +24,9 @@ import typing as t
 import yaml
 
 HOME = pathlib.Path(os.environ["WINDOWS_STAND_IN"])
-ROLE = pathlib.Path(__file__).resolve().parents[4] / "roles" / "drain" / "vars" / "main"
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+ROLE = ROOT / "roles" / "drain" / "vars" / "main"
+PLUGINS = ROOT / "plugins" / "plugin_utils" / "_windows"
 
 
 class Failed(Exception):
@@ -96,7 +99,7 @@ def failover(world: dict, given: dict, cluster: dict) -> None:
         cluster["groups"][given["Group"]]["owner"] = here
 
 
-ALONE = {"__drain_connections_script": connections, "__drain_iis_script": iis}
+ALONE = {"CONNECTIONS_SCRIPT": connections, "IIS_SCRIPT": iis}
 CLUSTERED = {
     "__drain_wsfc_look_script": look,
     "__drain_wsfc_suspend_script": suspend,
@@ -119,13 +122,22 @@ def answer(name: str, given: dict) -> t.Any:
     return said
 
 
+def texts() -> dict[str, str]:
+    """Return the name of each text."""
+    known = {text: name for path in ROLE.glob("*.yml") for name, text in yaml.safe_load(path.read_text()).items() if name.endswith("_script")}
+    for path in PLUGINS.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.endswith("_SCRIPT"):
+                known[ast.literal_eval(node.value)] = node.targets[0].id
+    return known
+
+
 def main() -> None:
     question = json.load(sys.stdin)
-    known = {text: name for path in ROLE.glob("*.yml") for name, text in yaml.safe_load(path.read_text()).items() if name.endswith("_script")}
-    name = known.get(question["script"], "")
+    name = texts().get(question["script"], "")
     try:
         if not name:
-            raise Failed("stand-in: this is none of the role's texts")
+            raise Failed("stand-in: this is none of the collection's texts")
         said = answer(name, question["parameters"])
     except Failed as error:
         print(json.dumps({"failed": True, "msg": str(error)}))

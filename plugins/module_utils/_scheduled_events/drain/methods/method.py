@@ -44,6 +44,8 @@ class Task(t.NamedTuple):
     """Since when it is in that state, by the VM's clock."""
     environment: t.Mapping[str, str]
     """The event, for commands."""
+    present: Values = {}
+    """For begin() only: what find() has returned right before. The finding is that of the first time."""
 
     def listed(self, name: str) -> list[t.Any]:
         """Return an option that is a list. Raise MethodError where the record has something else: a text would be taken letter by letter."""

@@ -55,9 +55,10 @@ class ProbeFileMethod(Method):
             raise MethodError(str(error))
 
     def begin(self, machine: Machine, task: Task) -> None:
-        if _removes(task):
-            machine.flag_files.remove(task.options["path"])
-        else:
+        absent = task.present.get("kind") == "absent"
+        if _removes(task) and not absent:
+            machine.flag_files.set_aside(task.options["path"])
+        elif not _removes(task) and absent:
             machine.flag_files.create(task.options["path"], str(task.options["mode"]))
 
     def check(self, machine: Machine, task: Task) -> Answer:

@@ -9,7 +9,7 @@ import pathlib
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, defaults
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, defaults, methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.validation import FORMS
 
@@ -23,24 +23,26 @@ def test_every_built_in_method_is_of_the_engine_or_a_folder_of_the_role() -> Non
 
 
 def test_every_method_of_the_engine_is_built_in_and_has_no_folder_for_linux() -> None:
-    for kind in METHODS:
-        assert kind in catalogue.built_in("linux") and kind in catalogue.built_in("windows")
-        assert not catalogue.is_method(str(ROLE / kind), "linux")
+    for system in ("linux", "windows"):
+        for kind in methods_of(system):
+            assert kind in catalogue.built_in(system)
+            assert not catalogue.is_method(str(ROLE / kind), system)
 
 
 def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
-    for kind, method in METHODS.items():
-        found = catalogue.options_of(kind, "/nowhere") or {}
+    for system, kind, method in [(name, *one) for name in ("linux", "windows") for one in methods_of(name).items()]:
+        found = catalogue.options_of(kind, "/nowhere", system) or {}
         assert set(found) == set(method.options)
         for about in found.values():
             assert about["type"] in FORMS and about["description"] and set(about) <= {"type", "required", "description", "default", "choices"}
-        assert {key: about["default"] for key, about in found.items() if "default" in about} == defaults(kind)
+        assert {key: about["default"] for key, about in found.items() if "default" in about} == defaults(kind, system)
     assert (catalogue.options_of("probe_file", "") or {})["present_means"]["choices"] == ["in", "out"]
     assert (catalogue.options_of("service", "") or {})["names"]["required"] is True
 
 
 @pytest.mark.parametrize(
-    ("kind", "linux", "windows"), [("none", True, True), ("service", True, False), ("command", True, False), ("haproxy", False, False), ("x", False, False)]
+    ("kind", "linux", "windows"),
+    [("none", True, True), ("service", True, True), ("iis", False, True), ("wsfc", False, False), ("haproxy", False, False), ("x", False, False)],
 )
 def test_what_the_engine_runs(kind: str, linux: bool, windows: bool) -> None:
     assert (catalogue.runs_on_vm(kind, "linux"), catalogue.runs_on_vm(kind, "windows")) == (linux, windows)
@@ -58,7 +60,7 @@ def test_folders_with_and_without_described_options(tmp_path: pathlib.Path) -> N
     (tmp_path / "only_windows" / "windows").mkdir(parents=True)
     (tmp_path / "only_windows" / "windows" / "check.yml").write_text("---")
     known = catalogue.known_methods([str(tmp_path), str(tmp_path / "none")])
-    assert set(known) == {*METHODS, "plain", "back", "described", "only_windows"}
+    assert set(known) == {*METHODS, *WINDOWS_METHODS, "plain", "back", "described", "only_windows"}
     assert (known["plain"], known["described"]) == (None, {"level": {"type": "whole"}})
     # A folder with the name of one of the engine's does not replace it.
     assert "names" in (known["service"] or {})

@@ -51,11 +51,11 @@ def test_what_is_only_reported_is_recorded_by_the_engine() -> None:
     assert cut(step("haproxy", act=False), step("none")) == [(True, 0, ["haproxy", "none"], True)]
 
 
-def test_on_windows_only_none_is_the_engines() -> None:
-    assert cut(step("none"), step("service"), step("none"), system="windows") == [
-        (True, 0, ["none"], False),
-        (False, 1, ["service"], False),
-        (True, 2, ["none"], True),
+def test_on_windows_all_but_the_cluster_is_the_engines() -> None:
+    assert cut(step("probe_file"), step("iis"), step("wsfc"), step("service"), step("command"), step("none"), system="windows") == [
+        (True, 0, ["probe_file", "iis"], False),
+        (False, 2, ["wsfc"], False),
+        (True, 3, ["service", "command", "none"], True),
     ]
 
 

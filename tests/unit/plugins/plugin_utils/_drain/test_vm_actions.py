@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 
@@ -109,8 +109,7 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
     [
         ("tasks", {"method": "tasks", "undo": "u"}, "linux"),
         ("own", {"method": "own"}, "linux"),
-        ("service", SERVICE, "windows"),
-        ("iis", {"method": "iis"}, "windows"),
+        ("wsfc", {"method": "wsfc"}, "windows"),
     ],
 )
 def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
@@ -120,10 +119,10 @@ def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: st
 
 
 @pytest.mark.parametrize("phase", ["drained", "draining"])
-def test_a_drain_on_windows_is_left_to_tasks(phase: str) -> None:
-    assert split([drain()], vm(SERVICE, records=[recorded({"method": "service"}, phase=phase)], system="windows"))["on_vm"] == []
-    (one,) = split([drain()], vm({"method": "none"}, system="windows"))["on_vm"]
-    assert [step["kind"] for step in one["steps"]] == ["none"]
+def test_on_windows_a_drain_of_a_cluster_node_is_left_to_tasks(phase: str) -> None:
+    assert split([drain()], vm({"method": "wsfc"}, records=[recorded({"method": "wsfc"}, phase=phase)], system="windows"))["on_vm"] == []
+    (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
+    assert [step["kind"] for step in one["steps"]] == ["service", "iis"]
 
 
 def test_ids_compare_without_case() -> None:
@@ -180,7 +179,7 @@ def test_nothing_but_the_engines_methods_is_ever_sent(actions: Any, records: Any
         assert one["act"] in (*ALWAYS, "drain", "undo", "recover")
         for step in one.get("steps", ()) if one["act"] not in ALWAYS else ():
             assert not step["outside"]
-            assert not step["act"] or (step["kind"] in METHODS and (system == "linux" or step["kind"] == "none"))
+            assert not step["act"] or step["kind"] in methods_of(system)
         if one["act"] == "drain":
             assert one["steps"], "an empty list is not a drain"
             drain_order(one)

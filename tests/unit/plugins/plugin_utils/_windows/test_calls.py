@@ -74,3 +74,34 @@ def test_a_command_that_did_not_run_is_an_error():
     action._execute_module = lambda **options: {"failed": True, "msg": "access denied"}  # type: ignore[method-assign]
     with pytest.raises(OSError, match="access denied"):
         Calls(action, {}).command("exit 0")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_whole_name_is_a_module_of_another_collection(monkeypatch):
+    action = Action()
+    there = types.SimpleNamespace(resolved=True)
+    monkeypatch.setattr(calls.module_loader, "find_plugin_with_context", lambda name: there)
+    Calls(action, {}).call("microsoft.iis.website_info", name="Shop")
+    assert action.seen == [("microsoft.iis.website_info", {"name": "Shop"}, False)]
+    there.resolved = False
+    with pytest.raises(OSError, match="the controller has no microsoft.iis.website. To install it: ansible-galaxy collection install microsoft.iis"):
+        Calls(action, {}).call("microsoft.iis.website", name="Shop", state="stopped")
+    assert len(action.seen) == 1
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(("before", "with_ours"), [(None, [{"A": "1"}]), ([], [{"A": "1"}]), ({"B": "2"}, [{"B": "2"}, {"A": "1"}]), ([{}], [{}, {"A": "1"}])])
+def test_variables_are_those_of_one_call_and_the_task_keeps_its_own(before, with_ours):
+    action = Action()
+    action._task.environment = before
+    with pytest.raises(KeyError), Calls(action, {}).environment({"A": "1"}):
+        assert action._task.environment == with_ours
+        raise KeyError
+    assert action._task.environment is before
+
+
+@pytest.mark.parametrize("answer", [{"failed": True, "msg": "no"}, {"output": []}, {"output": ["{"]}, {"output": [None]}, {}])
+def test_a_script_that_fails_or_prints_no_json_is_an_error(answer):
+    with pytest.raises(OSError, match="the cluster: "):
+        calls.json_output(answer, "the cluster")
+    assert calls.json_output({"output": ['{"a": 1}']}, "the cluster") == {"a": 1}

@@ -1,0 +1,119 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Method service on Windows: stop services. It puts back which of them ran, or were paused; start modes are not touched."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    DRAINING,
+    FAILED,
+    LOST,
+    UNDOING,
+    UNDONE,
+    Answer,
+    Method,
+    MethodError,
+    Option,
+    Task,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+
+STOPPED = "stopped"
+GOES_DOWN = (STOPPED, "stop_pending")
+PAUSED = ("paused", "pause_pending")
+IS_BACK = ("started", "paused")
+# ERROR_SERVICE_NEVER_STARTED, 1077: nobody has tried to start it since the boot.
+NO_ERRORS = (0, 1077)
+
+
+class WindowsServiceMethod(Method):
+    """Stop services without waiting. One that was paused is paused again."""
+
+    name = "service"
+    options: t.ClassVar[t.Mapping[str, Option]] = {
+        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True),
+    }
+
+    def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
+        found = _states(machine, task.listed("names"))
+        unknown = [one.name for one in found if not one.known]
+        if unknown:
+            raise MethodError(
+                f"The option names holds {', '.join(unknown)}, which Windows does not know on this VM. It takes the names of services "
+                "(as in Get-Service), not their display names."
+            )
+        disabled = [one.name for one in found if one.state != STOPPED and one.start_mode == "disabled"]
+        if disabled:
+            # A start mode is never touched, so this one could not be put back.
+            raise MethodError(f"Disabled, and running: {', '.join(disabled)}. Windows would not start it again; set its start mode to manual.")
+        return {one.name: one.state for one in found}
+
+    def begin(self, machine: Machine, task: Task) -> None:
+        names = task.listed("names")
+        try:
+            needed = machine.services.stop([name for name in names if task.present.get(name) not in GOES_DOWN])
+        except ServiceError as error:
+            raise MethodError(str(error))
+        listed = {str(name).lower() for name in names}
+        for one in _states(machine, needed):
+            # Those that are listed stop as well, and the next look asks again.
+            others = [name.lower() for name in one.needed_by if name.lower() not in listed]
+            if others:
+                raise MethodError(f"{one.name} is needed by services that run. List before it in names those that may be stopped: {', '.join(others)}")
+
+    def check(self, machine: Machine, task: Task) -> Answer:
+        running = [one for one in _states(machine, task.listed("names")) if one.known and one.state != STOPPED]
+        if not running:
+            return Answer(DRAINED)
+        # Runs, and is not stopping: a person, a trigger or a reboot has started it again, or it waits for one that needs it.
+        started = any(one.state not in GOES_DOWN for one in running)
+        return Answer(LOST if started else DRAINING, f"still running: {_names(running)}")
+
+    def undo(self, machine: Machine, task: Task) -> Answer:
+        names = [name for name in task.listed("names") if task.finding.get(name) not in (None, *GOES_DOWN)]
+        present = _states(machine, names)
+        # One that ended with an error code was started in this attempt already and is not started again: the next attempt does.
+        broken = [one.name for one in present if _is_broken(one)] if task.state == UNDOING else []
+        # The last that was stopped comes first.
+        down = [one.name for one in reversed(present) if one.known and one.state == STOPPED and one.name not in broken]
+        try:
+            if down:
+                machine.services.start(down)
+                present = _states(machine, names)
+            machine.services.pause([one.name for one in present if task.finding[one.name] in PAUSED and one.state == "started"])
+        except ServiceError as error:
+            raise MethodError(str(error))
+        return _undone(present, task.state == UNDOING)
+
+
+def _undone(present: t.Sequence[ServiceState], again: bool) -> Answer:
+    # One that was deleted meanwhile cannot come back.
+    down = [one for one in present if one.known and one.state not in IS_BACK]
+    broken = [one for one in down if again and _is_broken(one)]
+    if not down:
+        return Answer(UNDONE)
+    if broken:
+        return Answer(FAILED, f"cannot be started, see the System event log: {_names(broken)}")
+    return Answer(UNDOING, f"not yet running: {_names(down)}")
+
+
+def _is_broken(one: ServiceState) -> bool:
+    return one.known and one.state == STOPPED and one.exit_code not in NO_ERRORS
+
+
+def _names(states: t.Sequence[ServiceState]) -> str:
+    return ", ".join(one.name for one in states)
+
+
+def _states(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
+    try:
+        return machine.services.states(names)
+    except ServiceError as error:
+        raise MethodError(str(error))

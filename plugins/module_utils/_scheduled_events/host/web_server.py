@@ -1,0 +1,31 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The sites and application pools of IIS on a VM."""
+
+from __future__ import annotations
+
+import typing as t
+
+States = t.Dict[str, str]
+
+
+class WebServer(t.Protocol):
+    """IIS on one VM. Raise OSError where it cannot be asked, or refuses. States are Started, Starting, Stopped, Stopping and Unknown."""
+
+    def sites(self, names: t.Sequence[str]) -> States:
+        """Return the state of each site; one that is not there is missing."""
+
+    def pools(self, names: t.Sequence[str]) -> States:
+        """Return the state of each application pool; one that is not there is missing."""
+
+    def set_sites(self, names: t.Sequence[str], state: str) -> None:
+        """Start or stop sites that are there (started, stopped)."""
+
+    def set_pools(self, names: t.Sequence[str], state: str) -> None:
+        """Start or stop application pools that are there (started, stopped)."""
+
+    def connections(self) -> dict[str, int] | None:
+        """Return how many connections each site has, by its name in small letters; None where Windows does not say."""

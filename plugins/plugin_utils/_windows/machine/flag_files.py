@@ -1,0 +1,73 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The flag files of a Windows VM."""
+
+from __future__ import annotations
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import FlagFileError, FlagState
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, accepted, failure_text
+
+# Renames over an existing name, in one step on NTFS.
+# https://learn.microsoft.com/en-us/windows-server/administration/windows-commands/move
+MOVE = 'cmd.exe /d /s /c "move /y "{old}" "{new}""'
+
+
+class WindowsFlagFiles:
+    """Flag files over ansible.windows; see FlagFiles. One is set aside by a rename: so it comes back with its content, owner and rights."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def describe(self, path: str) -> FlagState:
+        found = self._look(_checked(path))
+        if found.get("isdir"):
+            raise FlagFileError(f"{path} is no file")
+        return {"kind": "file" if found.get("exists") else "absent"}
+
+    def exists(self, path: str) -> bool:
+        return bool(self._look(path).get("exists"))
+
+    def set_aside(self, path: str) -> None:
+        self._move(path, _aside(path))
+
+    def remove(self, path: str) -> None:
+        found = self._look(path)
+        # Only a file: win_file would remove a folder with all that is in it.
+        if found.get("exists") and not found.get("isdir"):
+            accepted(self._calls.call("win_file", path=path, state="absent"), path)
+
+    def create(self, path: str, mode: str) -> None:
+        accepted(self._calls.call("win_file", path=path, state="touch"), path)
+
+    def restore(self, path: str, found: FlagState) -> None:
+        if self._look(_aside(path)).get("exists"):
+            self._move(_aside(path), path)
+        # A disk that was lost, the temporary one perhaps. A file that somebody has made anew is taken as it is.
+        elif not self.exists(path):
+            raise FlagFileError(f"Neither {path} nor what was set aside as {_aside(path)} is there. Create {path} when the VM may serve again.")
+
+    def _look(self, path: str) -> Answer:
+        answer = self._calls.call("win_stat", path=path, get_checksum=False)
+        found = accepted(answer, path).get("stat")
+        if not isinstance(found, dict):
+            raise OSError(f"{path} cannot be looked at: {failure_text(answer)}")
+        return found
+
+    def _move(self, old: str, new: str) -> None:
+        answer = self._calls.call("win_command", cmd=MOVE.format(old=_checked(old), new=_checked(new)))
+        if answer.get("rc") != 0:
+            raise OSError(f"{old} cannot be renamed to {new}: {failure_text({'msg': answer.get('stderr') or answer.get('msg')})}")
+
+
+def _aside(path: str) -> str:
+    return f"{path}.maintenance"
+
+
+def _checked(path: str) -> str:
+    """Return a path that can be part of a command line, between double quotes. Raise FlagFileError for one that no file can have."""
+    if '"' in path:
+        raise FlagFileError(f"{path} holds a double quote, which no path on Windows can.")
+    return path

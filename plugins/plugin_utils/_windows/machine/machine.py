@@ -1,0 +1,32 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What drain methods reach of a Windows VM."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, is_session_fault
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.commands import WindowsCommands
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.connections import WindowsConnections
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.flag_files import WindowsFlagFiles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.services import WindowsServices
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.web_server import WindowsWebServer
+
+
+def windows_machine(calls: Calls, now: t.Callable[[], str]) -> Machine:
+    """Return the VM that these calls reach, with its clock."""
+    return Machine(
+        now,
+        WindowsCommands(calls),
+        WindowsServices(calls),
+        WindowsFlagFiles(calls),
+        WindowsConnections(calls),
+        system="windows",
+        web_server=WindowsWebServer(calls),
+        is_lost=is_session_fault,
+    )
