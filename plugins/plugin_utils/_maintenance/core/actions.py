@@ -18,7 +18,8 @@ _KEY, _OPTIONAL = "key", "optional"
 def _key(name: str, *, optional: bool = False, default: Any = MISSING) -> Any:
     """Declare a field that the roles read under another name; with C(optional) its key is left out while the field has its default."""
     metadata = {_KEY: name, _OPTIONAL: optional}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    # Called within the dataclasses below, which pylint does not see.
+    return field(default=default, metadata=metadata)  # pylint: disable=invalid-field-call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

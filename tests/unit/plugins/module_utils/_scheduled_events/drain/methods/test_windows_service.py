@@ -11,6 +11,15 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Killed, Vm, step
 
 
+def raising(error):
+    """Return a function that raises an error, whatever it is called with."""
+
+    def fail(*_arguments):
+        raise error
+
+    return fail
+
+
 class FakeServices:
     """In place of sc.exe and win_service_info: what a test sets, and the orders in order."""
 
@@ -173,7 +182,7 @@ def test_one_that_was_deleted_meanwhile_does_not_hold_up_the_undo(vm, services):
 def test_killed_before_the_order_it_is_given_by_the_next_look(vm, services, monkeypatch):
     services.set(A="started")
     with monkeypatch.context() as patch:
-        patch.setattr(services, "stop", lambda names: (_ for _ in ()).throw(Killed))
+        patch.setattr(services, "stop", raising(Killed))
         with pytest.raises(Killed):
             vm.drain(service("A"))
     assert vm.entry("1-service")["state"] == "found"
@@ -192,7 +201,7 @@ def test_a_session_that_is_lost_is_no_failure_of_the_method(vm, services, monkey
     if order == "start":
         vm.drain(service("A"))
     with monkeypatch.context() as patch:
-        patch.setattr(services, order, lambda names: (_ for _ in ()).throw(SessionLost))
+        patch.setattr(services, order, raising(SessionLost))
         with pytest.raises(SessionLost):
             act(service("A"))
     assert vm.record()["phase"] != "failed"
