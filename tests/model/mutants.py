@@ -145,15 +145,15 @@ def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
 
 def renewed_before_reading(patch: pytest.MonkeyPatch) -> None:
     """The claim is renewed first, and the record that is built on is read after that, by a run that may have slept in between."""
-    real = maintenance_record._write
+    real = maintenance_record.write_under_lease
 
-    def write(records: Any, claim: Any, options: Any, check_mode: bool) -> Any:
-        claim.begin(check_mode)
+    def write(records: Any, lease: Any, event_id: str, step: Any, expected_revision: Any, check_mode: bool) -> Any:
+        lease.begin(check_mode)
         with pytest.MonkeyPatch.context() as inner:
-            inner.setattr(claim, "begin", lambda check_mode: None)
-            return real(records, claim, options, check_mode)
+            inner.setattr(lease, "begin", lambda check_mode: None)
+            return real(records, lease, event_id, step, expected_revision, check_mode)
 
-    patch.setattr(maintenance_record, "_write", write)
+    patch.setattr(maintenance_record, "write_under_lease", write)
 
 
 def what_was_noted_is_put_back(patch: pytest.MonkeyPatch) -> None:
