@@ -9,8 +9,13 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from ansible.errors import AnsibleConnectionFailure
+from ansible.utils.unsafe_proxy import wrap_var
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
 ASKED = ("act", "event_id", "event_ids", "turn")
 
@@ -19,6 +24,32 @@ class ActionModule(EitherWay):
     answers = "maintenance_act"
     work = staticmethod(act_on_vm)
     arguments = staticmethod(act_arguments)
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        """Run the module, and add to whatever it returns what the controller itself keeps of the VM."""
+        vm_settings = self._task.args.pop("vm_settings", None)
+        kept = {} if vm_settings is None else {"vm_settings": wrap_var(plain(vm_settings))}
+        result = self._without_the_vm(kept.get("vm_settings"), task_vars or {})
+        if result is None:
+            try:
+                result = super().run(tmp, task_vars)
+            except AnsibleConnectionFailure as error:
+                # As core would have it.
+                result = {"unreachable": True, "msg": str(error)}
+        return dict(result, **kept)
+
+    def _without_the_vm(self, vm_settings: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any] | None:
+        """Return the result where the VM need not, or must not, be asked."""
+        if isinstance(vm_settings, Mapping):
+            refused = why_refused(task_vars.get("ansible_facts"))
+            if refused:
+                return {"changed": False, "refused": refused}
+            if flag(vm_settings.get("exclude")) is True:
+                return {"changed": False, "excluded": True}
+        given = self._task.args
+        if not given.get("actions") and flag(given.get("observe", True)) is False:
+            return {"changed": False, "asked": [], "results": []}
+        return None
 
     def finished(self, result: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any]:
         """Say beside the answer what was asked for, from the controller's own list: an answer is judged by it."""

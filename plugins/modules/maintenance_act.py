@@ -50,6 +50,12 @@ options:
       vm_name:
         description: Its name in Azure.
         type: str
+  vm_settings:
+    description:
+      - What the controller's variables say of the VM, for the first observation of a pass, see M(maintenance.azure.plan).
+      - It stays on the controller, and comes back as RV(vm_settings). A VM that is excluded by it, or whose facts contain settings of this collection,
+        is not asked.
+    type: dict
   records_path:
     description:
       - Directory of the records on the VM, see M(maintenance.azure.maintenance_record).

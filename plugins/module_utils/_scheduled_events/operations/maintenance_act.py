@@ -49,6 +49,8 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
         actions={"type": "list", "elements": "dict", "required": True},
         identity={"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
         observe={"type": "bool", "default": True},
+        # The action of this name keeps it on the controller.
+        vm_settings={"type": "dict"},
     )
     return arguments
 

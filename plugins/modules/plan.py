@@ -1,0 +1,200 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Collect what the hosts of a play returned, and plan what each VM does next
+version_added: 2.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - The heart of the roles P(maintenance.azure.respond#role), P(maintenance.azure.gate#role) and P(maintenance.azure.upgrade#role), and theirs alone.
+    It runs once for all hosts of the play, on the controller, and needs C(run_once=true) and C(register).
+  - With O(begin) it begins a pass. It reads what M(maintenance.azure.maintenance_act) has registered on every host as C(observe_look), and plans.
+  - With O(go_on) it goes on with the pass. It reads what the hosts have returned since, plans again, and says in RV(do) whether to act, to wait or to end.
+    What lasts from one iteration to the next is in its own result, so every task of a pass registers under the same name.
+  - It decides nothing that P(maintenance.azure.plan#filter) would not, and it changes nothing.
+options:
+  begin:
+    description: What to begin a pass with. It is read once, whatever happens to the variables later.
+    type: dict
+    suboptions:
+      policy:
+        description: See O(maintenance.azure.respond#role:main:respond_policy).
+        type: raw
+        default: default
+      settings:
+        description: See P(maintenance.azure.plan#filter).
+        type: dict
+        default: {}
+      who:
+        description: Who runs this, for its leases.
+        type: str
+        default: ""
+      wait:
+        description: Whether to go on until everything is over. Without it the pass ends where nothing can be done now.
+        type: bool
+        default: false
+      wait_timeout:
+        description: For how many seconds the pass goes on at most.
+        type: int
+        default: 7200
+      observation_seconds:
+        description: How long an observation may take. What is older than that is observed again before it is acted upon.
+        type: int
+        default: 30
+      notify_tasks:
+        description: See O(maintenance.azure.respond#role:main:respond_notify_tasks).
+        type: str
+        default: ""
+      places:
+        description: Where relative paths of task files are looked for.
+        type: list
+        elements: str
+        default: []
+  go_on:
+    description: The name under which the tasks of this pass register their results.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    details: In check mode the pass has no lease, and ends when it has said what it would do.
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+    details: It changes nothing.
+seealso:
+  - module: maintenance.azure.maintenance_act
+  - plugin: maintenance.azure.plan
+    plugin_type: filter
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+"""
+
+EXAMPLES = r"""
+# As role respond does, whose tasks act by what is registered
+- name: Observe every VM
+  maintenance.azure.maintenance_act:
+    actions: []
+  register: observe_look
+
+- name: Plan what each VM does next
+  maintenance.azure.plan:
+    begin: {}
+  register: this_pass
+  run_once: true
+
+- name: Show it
+  ansible.builtin.debug:
+    msg: "{{ this_pass.plan | maintenance.azure.status_lines }}"
+  run_once: true
+"""
+
+RETURN = r"""
+do:
+  description:
+    - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) waits, V(say) and V(release) end a pass, V(end) is its end.
+    - All but the last three observe the VMs in RV(contact) then.
+  returned: success
+  type: str
+  sample: act
+plan:
+  description: The plan, see P(maintenance.azure.plan#filter).
+  returned: success
+  type: dict
+  sample: {}
+actions:
+  description: For each host what M(maintenance.azure.maintenance_act) takes on the VM.
+  returned: success
+  type: dict
+  sample: {}
+assignments:
+  description: For each host the same as C(on_vm), and what tasks take as C(by_tasks).
+  returned: success
+  type: dict
+  sample: {}
+stages:
+  description: The stages of what tasks take, in order, each with C(name), C(acts) and C(place).
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+contact:
+  description: The hosts that take part in the next iteration.
+  returned: success
+  type: list
+  elements: str
+  sample: [web1]
+pause:
+  description: How many seconds the next iteration waits first.
+  returned: success
+  type: int
+  sample: 15
+watchers:
+  description: The hosts that listen for news meanwhile.
+  returned: success
+  type: list
+  elements: str
+  sample: [web1]
+waited:
+  description: For how many seconds the pass has been going on.
+  returned: success
+  type: int
+  sample: 12
+involved:
+  description: The hosts that have something to do, or to wait for, in this pass.
+  returned: success
+  type: list
+  elements: str
+  sample: [web1, web2]
+staying:
+  description: The same and, where they are none, one that reports.
+  returned: success
+  type: list
+  elements: str
+  sample: [web1, web2, web3]
+number:
+  description: Which iteration of the pass it is.
+  returned: success
+  type: int
+  sample: 1
+run:
+  description: The id of the run, as its leases have it. Empty in check mode.
+  returned: success
+  type: str
+  sample: 13v8xk2mq0ab
+observations:
+  description: What is known of each host, as P(maintenance.azure.plan#filter) takes it.
+  returned: success
+  type: list
+  elements: dict
+  sample: []
+vms:
+  description: What the variables said of each VM at the begin.
+  returned: success
+  type: dict
+  sample: {}
+request:
+  description: What the pass was begun with.
+  returned: success
+  type: dict
+  sample: {}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+
+def main() -> None:
+    """Fail: all of its work is done by the action of the same name, on the controller."""
+    module = AnsibleModule(argument_spec={"begin": {"type": "dict"}, "go_on": {"type": "str"}}, supports_check_mode=True)
+    module.fail_json(msg="maintenance.azure.plan runs on the controller: call it by this name, so that its action plugin is used.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a VM answered to the actions of an iteration, judged by the controller's own list of what it was asked for.
+
+A VM that hangs or lies answers nothing, or something that does not fit: then it counts as not having answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+
+
+class Answer(NamedTuple):
+    """One action that a VM was asked for, and its result; None where no result came that fits."""
+
+    asked: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+
+
+def read_answers(asked: Sequence[Mapping[str, Any]], registered: Iterable[Any]) -> list[Answer]:
+    """Return the actions that a VM was asked for in the last iteration, each with its result.
+
+    C(registered) are the results of the tasks that may have asked for them. One whose actions are not these, in number, kind or iteration, is of an
+    earlier iteration, or was given up at its time limit.
+    """
+    for one in registered:
+        results = plain_values.items(plain_values.mapping(one).get("results"))
+        echoed = plain_values.items(plain_values.mapping(one).get("asked"))
+        if asked and _fits(asked, echoed, results) and not plain_values.mapping(one).get("unreachable"):
+            return [Answer(*pair) for pair in zip(asked, results)]
+    return [Answer(action, None) for action in asked]
+
+
+def _fits(asked: Sequence[Mapping[str, Any]], echoed: Sequence[Any], results: Sequence[Any]) -> bool:
+    if not len(asked) == len(echoed) == len(results):
+        return False
+    return all(
+        isinstance(echo, Mapping)
+        and isinstance(result, Mapping)
+        and (echo.get("turn"), echo.get("act")) == (action.get("turn"), action.get("act"))
+        and result.get("act") == action.get("act")
+        for action, echo, result in zip(asked, echoed, results)
+    )
+
+
+def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the events that this VM was asked to approve in this run and says that it has, and those that it could not.
+
+    What it was not asked for it cannot answer, and without an answer it could not: the next VM is asked.
+    """
+    approved, failed, was_asked = [], [], False
+    for asked, result in answers:
+        if asked["act"] != "approve":
+            continue
+        was_asked = True
+        confirmed = {event_id.strip().lower() for event_id in plain_values.texts((result or {}).get("approved"))}
+        for event_id in map(str, asked.get("event_ids") or []):
+            if result is None or result.get("failed"):
+                failed.append(event_id)
+            elif event_id.strip().lower() in confirmed:
+                approved.append(event_id)
+    if was_asked:
+        return approved, failed
+    return [str(one) for one in before.get("approved") or []], [str(one) for one in before.get("could_not_approve") or []]
+
+
+def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[str]:
+    """Return the events, small letters, whose lease this VM has acknowledged in this run, before the last observation of it.
+
+    What was released, or was asked for again without an answer, is acknowledged no more: a lease may be made long after its answer was given up,
+    between the observations of two VMs, and an observation that came before it proves nothing.
+    """
+    found = {str(event_id) for event_id in before.get("acknowledged") or []}
+    for asked, result in answers:
+        event_id = str(asked.get("event_id")).lower()
+        if asked["act"] in ("claim", "release"):
+            found.discard(event_id)
+        if asked["act"] == "claim" and result is not None and not result.get("failed") and "claims" in result:
+            found.add(event_id)
+    return sorted(found)

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What each host is to do in an iteration, and whether that has brought anything about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
+
+Action = Mapping[str, Any]
+
+
+def assign(
+    plan: Mapping[str, Any], observed: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings], places: Sequence[str], turn: str, now: str
+) -> dict[str, Taken]:
+    """Return what each host with actions takes on the VM, and what tasks take for it."""
+    looks = {str(one["host"]): one.get("look") or {} for one in observed}
+    found = {}
+    for host in dict.fromkeys(str(action["host"]) for action in plan["steps"]):
+        settings, look = vms[host], looks[host]
+        vm: vm_actions.VM = {
+            "host": host,
+            "system": look.get("system") or settings["system"],
+            "records": look.get("records") or [],
+            "methods": settings["drain_methods"],
+            "former": settings["drain_methods_former"],
+            "folders": settings["folders"],
+            "places": places,
+            "turn": turn,
+            "now": now,
+        }
+        found[host] = vm_actions.split([action for action in plan["steps"] if action["host"] == host], vm)
+    return found
+
+
+def stages_of(by_tasks: Iterable[Sequence[Action]]) -> list[dict[str, Any]]:
+    """Return the stages of what tasks take, each with the place of the action among those of a host."""
+    lists = list(by_tasks)
+    found = []
+    for name, acts in stages.STAGES:
+        most = max((sum(action["act"] in acts for action in actions) for actions in lists), default=0)
+        places = range(min(most, 1) if name in stages.AT_ONCE else most)
+        found += [{"name": name, "acts": list(acts), "place": place} for place in places]
+    return found
+
+
+def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether what a drain or an undo takes its time for is further than before, on any host."""
+    for host, taken in assigned.items():
+        wanted = {str(action["event_id"]).strip().lower() for action in (*taken["on_vm"], *taken["by_tasks"]) if action["act"] != "claim"}
+        earlier, later = dict(_progress(before[host])), dict(_progress(after[host]))
+        if after[host].get("state") == "ok" and any(earlier.get(event_id) != later.get(event_id) for event_id in wanted):
+            return True
+    return False
+
+
+def _progress(observed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Return for each event of a VM's records how far it is."""
+    look = plain_values.mapping(observed.get("look"))
+    for record in map(plain_values.mapping, plain_values.items(look.get("records"))):
+        methods = [plain_values.mapping(method) for method in plain_values.items(record.get("methods"))]
+        event_id = str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower()
+        yield (
+            event_id,
+            (
+                record.get("phase"),
+                record.get("attempts"),
+                record.get("verified_at"),
+                record.get("undone"),
+                [(method.get("id"), method.get("state")) for method in methods],
+            ),
+        )

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Collect what the hosts returned, in the form that the planner takes. No VM is left away, and none that was not observed again passes for one that was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers as answers_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+
+# What maintenance_act returns beside an observation.
+NOT_OBSERVED = ("asked", "results", "vm_settings", "excluded", "refused")
+NO_OBSERVATION = "it was not observed"
+
+Observation = dict[str, Any]
+
+
+class HostResults(NamedTuple):
+    """What a host's tasks registered, and what is known of the host itself."""
+
+    observed: Any
+    """The result of the last task that observed it."""
+    acted: Any
+    """The result of the last task that took actions without observing."""
+    facts: Any
+    expected_identity: Mapping[str, str]
+
+
+def observation(host: str, found: HostResults, settings: VMSettings, before: Mapping[str, Any], asked: Sequence[Mapping[str, Any]] = ()) -> Observation:
+    """Return the observation of one host. C(before) is its last one in this run, C(asked) the actions that it was given since."""
+    refused = why_refused(found.facts)
+    if refused:
+        # Neither its settings nor what was seen with them count; what it is in capacity groups says the inventory.
+        return {**_base(host, before), "error": refused, "methods": [], "labels": {}, "outside": False, "refused": True}
+    answers = answers_module.read_answers(asked, (found.observed, found.acted))
+    approved, could_not_approve = answers_module.approvals(answers, before)
+    state, error, look = _result(found.observed, settings)
+    return {
+        **_base(host, before),
+        "state": state,
+        "error": error,
+        "look": look,
+        "methods": list(settings["methods"]),
+        "labels": dict(settings["labels"]),
+        "outside": settings["outside"],
+        "targets": list(settings["targets"]),
+        "expected_identity": dict(found.expected_identity),
+        "listed_before": _listed(before),
+        "could_not_approve": could_not_approve,
+        "approved": approved,
+        "acknowledged": answers_module.acknowledged(answers, before),
+    }
+
+
+def _base(host: str, before: Mapping[str, Any]) -> Observation:
+    """Return the observation of a host that did not answer."""
+    return {
+        "host": host,
+        "state": "failed",
+        "error": NO_OBSERVATION,
+        "look": None,
+        "could_not_approve": [],
+        "approved": [],
+        "acknowledged": [],
+        # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
+        "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
+        "last_look": before.get("look") or before.get("last_look"),
+    }
+
+
+def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[str, Any] | None]:
+    """Return the state of an observation, its error, and the observation itself."""
+    if settings["excluded"]:
+        return "excluded", None, None
+    if not isinstance(observed, Mapping):
+        return "failed", NO_OBSERVATION, None
+    if observed.get("unreachable"):
+        return "unreachable", plain_values.text(observed.get("msg")) or "no reason given", None
+    if observed.get("failed") or "events" not in observed:
+        return "failed", plain_values.text(observed.get("msg")) or NO_OBSERVATION, None
+    return "ok", None, {key: value for key, value in plain_values.plain(observed).items() if key not in NOT_OBSERVED}
+
+
+def _listed(before: Mapping[str, Any]) -> list[Any] | None:
+    """Return what its document listed in the observation before, in the same run: documents that differ are read once more."""
+    look = before.get("look") if before.get("state") == "ok" else None
+    return list(look["events"]) if isinstance(look, Mapping) and "events" in look else None
+
+
+def resting(before: Mapping[str, Any]) -> Observation:
+    """Return the observation of a VM that takes no part any more: it shows who the VM is and what was done on it, and no event that is listed now."""
+    if before.get("state") != "ok":
+        return dict(before)
+    return {**before, "state": "resting", "look": None, "last_look": {**before["look"], "events": []}, "reached_before": True}
+
+
+def hosts_with(observations: Iterable[Mapping[str, Any]], state: str) -> list[str]:
+    """Return the hosts whose observations have a state."""
+    return [str(one["host"]) for one in observations if one.get("state") == state]

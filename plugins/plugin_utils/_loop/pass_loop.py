@@ -1,0 +1,286 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The iterations of a pass: collect what the hosts returned, plan, and say whether to go on, wait or end. A pure function of a state and of results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+
+# A pass that does not wait leaves the rest to the next one after so many plans: a VM whose answer changes each time must not keep it for hours.
+MOST_TAKEN = 40
+# Actions that are due and change nothing, on a full disk perhaps, are tried again after so many seconds.
+RETRY_SECONDS = 15.0
+SHORTEST_PAUSE = 1.0
+# What a plan asks for when a silent VM is asked with it: long pauses delay nobody.
+LONG_PAUSE = 15.0
+
+Results = Callable[[str], HostResults]
+
+
+class LoopError(ValueError):
+    """A pass that cannot begin; the message says why."""
+
+
+class Request(TypedDict):
+    """What a pass was asked for, frozen at its begin. Times are in seconds."""
+
+    policy: Any
+    settings: dict[str, Any]
+    wait: bool
+    wait_timeout: float
+    observation_seconds: float
+    notify_tasks: str
+    places: list[str]
+    """Where relative paths of task files are looked for."""
+    check_mode: bool
+
+
+class State(TypedDict):
+    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+
+    request: Request
+    run: str
+    """The id of the run, as its leases have it; empty in check mode."""
+    vms: dict[str, VMSettings]
+    observations: list[Observation]
+    plan: dict[str, Any]
+    began: float
+    planned_at: float
+    number: int
+    """Which iteration it is."""
+    do: str
+    """What the next iteration does: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
+    assignments: dict[str, Taken]
+    """What each host is to do: what maintenance_act takes on the VM, and what tasks take."""
+    actions: dict[str, list[dict[str, Any]]]
+    """The former, as maintenance_act takes them."""
+    stages: list[dict[str, Any]]
+    """The stages of the latter, in order."""
+    contact: list[str]
+    """The hosts that are observed in the next iteration."""
+    pause: int
+    """How many seconds the next iteration waits first."""
+    watchers: list[str]
+    """The hosts that listen for news meanwhile."""
+    waited: int
+    """For how long the pass has been going on."""
+    involved: list[str]
+    """The hosts that have something to do, or to wait for, in this pass."""
+    staying: list[str]
+    """These and, where they are none, one that reports."""
+    taken: int
+    """How many plans were taken."""
+    fingerprint: str
+    """That of the plan whose actions were taken last."""
+    begins: bool
+    """Whether that plan had actions that begin something."""
+    progressed: bool
+    """Whether it differed from the one before."""
+    is_taken: bool
+    """Whether the last iteration took actions."""
+    moved: bool
+    """Whether these have brought a drain or an undo further."""
+    silent_asked_at: float
+
+
+KEYS = frozenset(State.__annotations__)
+
+
+def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given: Mapping[str, Any], results: Results, now: float) -> State:
+    """Return the state after the first observation of all hosts.
+
+    C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part.
+    Raise LoopError where no host may take part.
+    """
+    vms = {host: vm_settings.read(given.get(host), host) for host in hosts}
+    found = [observations.observation(host, results(host), vms[host], {}) for host in hosts]
+    refused = {str(one["host"]): str(one["error"]) for one in found if one.get("refused")}
+    if present and all(host in refused for host in present):
+        raise LoopError(" ".join(f"{host}: {why}." for host, why in refused.items()) + " Nothing was done.")
+    plan = _plan(found, request, now)
+    involved = [str(host) for host in plan["involved"]]
+    others = [host for host in present if host not in refused and host not in involved]
+    state: State = {
+        "request": request,
+        "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
+        "vms": vms,
+        "observations": found,
+        "plan": plan,
+        "began": now,
+        "planned_at": now,
+        "number": 0,
+        "do": "end",
+        "assignments": {},
+        "actions": {},
+        "stages": [],
+        "contact": [],
+        "pause": 0,
+        "watchers": [],
+        "waited": 0,
+        "involved": involved,
+        "staying": involved + others[:1],
+        "taken": 0,
+        "fingerprint": "",
+        "begins": False,
+        "progressed": False,
+        "is_taken": False,
+        "moved": False,
+        "silent_asked_at": now,
+    }
+    if not involved:
+        return state
+    if plan["differing"]:
+        # Two documents that were read one after the other may differ only because Azure changed them in between.
+        return {**state, "do": "act", "contact": list(plan["differing"])}
+    return _take(state, plan, now)
+
+
+def go_on(state: State, results: Results, now: float) -> State:
+    """Return the state after an iteration: with what the hosts have returned, and what comes next."""
+    state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
+    if state["do"] in ("release", "say"):
+        return {**state, "do": "end"}
+    before = {str(one["host"]): one for one in state["observations"]}
+    found = [_observation(host, state, results, before[host]) for host in before]
+    late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
+    moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
+    state = {**state, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
+    if late:
+        # What one VM took long for has made the observations of the others old.
+        return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
+    plan = _plan(found, state["request"], now)
+    state = {**state, "plan": plan, "planned_at": now}
+    return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
+
+
+def _observation(host: str, state: State, results: Results, before: Observation) -> Observation:
+    if host not in state["involved"]:
+        return observations.resting(before)
+    asked = state["actions"].get(host, ())
+    if host not in state["contact"] and not asked:
+        return before
+    return observations.observation(host, results(host), state["vms"][host], before, asked)
+
+
+def _plan(found: list[Observation], request: Request, now: float) -> dict[str, Any]:
+    return planner.make_plan(found, policy=request["policy"], settings=request["settings"], now=timestamps.form(now))
+
+
+def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
+    """Say what follows a plan that was taken: the next one at once if it has brought anything about, else a wait, or the end."""
+    request = state["request"]
+    fresh = state["moved"] or (state["begins"] and state["progressed"])
+    # The time is over whether or not there is progress: something that fails again and again may look like it.
+    over = _left(state, now) <= 0 or (not request["wait"] and state["taken"] >= MOST_TAKEN) or (not fresh and (plan["done"] or not request["wait"]))
+    if over:
+        return _end(state)
+    return _take(state, plan, now) if fresh else _wait(state, plan, now)
+
+
+def _take(state: State, plan: dict[str, Any], now: float) -> State:
+    """Say what the next iteration does by a plan that is new."""
+    request = state["request"]
+    actions = plan["steps"]
+    if not actions or request["check_mode"]:
+        if actions:
+            return {**state, **_nothing(), "do": "say"}
+        is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
+        return _end(state) if is_over else _wait(state, plan, now)
+    assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _turn(state), timestamps.form(now))
+    on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
+    by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
+    # All leases must be there before any VM is observed afresh; and tasks, also those of other VMs, work with what the plan has seen.
+    do = "by_tasks" if by_tasks else "acquire" if any(action["act"] == "claim" for action in actions) else "act"
+    asks_silent = _silent_is_due(state, now)
+    return {
+        **state,
+        "do": do,
+        "assignments": assigned,
+        "actions": on_vm,
+        "stages": assignments.stages_of(by_tasks.values()),
+        "contact": _contacts(state, asks_silent),
+        "pause": 0,
+        "taken": state["taken"] + 1,
+        "progressed": plan["fingerprint"] != state["fingerprint"],
+        "fingerprint": plan["fingerprint"],
+        # An action that only checks something that takes its time is no progress by itself.
+        "begins": any(not action["continues"] for action in actions),
+        "is_taken": True,
+        "moved": False,
+        "silent_asked_at": now if asks_silent else state["silent_asked_at"],
+    }
+
+
+def _wait(state: State, plan: dict[str, Any], now: float) -> State:
+    """Wait, then observe. A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then."""
+    seconds = float(plan["wait"]["seconds"])
+    asks_silent = seconds >= LONG_PAUSE or _silent_is_due(state, now) or not _reachable(state)
+    pause = max(min(seconds or RETRY_SECONDS, _left(state, now)), SHORTEST_PAUSE)
+    return {
+        **state,
+        **_nothing(),
+        "do": "wait",
+        "contact": _contacts(state, asks_silent),
+        "pause": math.ceil(pause),
+        "watchers": [str(one["host"]) for one in plan["wait"]["watch"] if one["host"] in state["involved"]],
+        "silent_asked_at": now if asks_silent else state["silent_asked_at"],
+    }
+
+
+def _end(state: State) -> State:
+    """End the pass. A lease that the run does not need any more only keeps others waiting; those of a killed run end by their limits."""
+    held = [str(one["host"]) for one in state["observations"] if state["run"] and state["run"] in _holders(one)]
+    return {**state, **_nothing(), "do": "release" if held else "end", "contact": held}
+
+
+class _Part(TypedDict):
+    do: str
+    assignments: dict[str, Taken]
+    actions: dict[str, list[dict[str, Any]]]
+    stages: list[dict[str, Any]]
+    contact: list[str]
+    pause: int
+    is_taken: bool
+
+
+def _nothing() -> _Part:
+    return {"do": "end", "assignments": {}, "actions": {}, "stages": [], "contact": [], "pause": 0, "is_taken": False}
+
+
+def _holders(observed: Mapping[str, Any]) -> list[Any]:
+    """Return the runs that have a lease on a VM."""
+    look = plain_values.mapping(observed.get("look"))
+    return [plain_values.mapping(lease).get("run") for lease in plain_values.items(look.get("claims"))]
+
+
+def _reachable(state: State) -> list[str]:
+    return [host for host in observations.hosts_with(state["observations"], "ok") if host in state["involved"]]
+
+
+def _contacts(state: State, asks_silent: bool) -> list[str]:
+    return list(state["involved"]) if asks_silent else _reachable(state)
+
+
+def _silent_is_due(state: State, now: float) -> bool:
+    return now - state["silent_asked_at"] > 2 * state["request"]["observation_seconds"]
+
+
+def _left(state: State, now: float) -> float:
+    return state["began"] + state["request"]["wait_timeout"] - now
+
+
+def _turn(state: State) -> str:
+    return f"{state['run']} turn {state['number']}"
