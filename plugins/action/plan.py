@@ -13,8 +13,8 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, plain, texts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
@@ -22,6 +22,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts
 
 # Letters and digits, for they become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
@@ -35,8 +37,20 @@ BEGIN = {
     "notify_tasks": {"type": "str", "default": ""},
     "places": {"type": "list", "elements": "str", "default": []},
 }
-EITHER = (("begin", "go_on"),)
-WRONG_INPUT = (ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
+BEGIN_GATE = {
+    "ask": {"type": "dict", "required": True},
+    "policy": {"type": "raw", "default": "default"},
+    "settings": {"type": "dict", "default": {}},
+    "run": {"type": "str", "required": True},
+    "who": {"type": "str", "default": ""},
+    "wait_timeout": {"type": "int", "default": 3600},
+    "keepers": {"type": "list", "elements": "str", "default": []},
+}
+SPEC = {"begin": {"type": "dict", "options": BEGIN}, "begin_gate": {"type": "dict", "options": BEGIN_GATE}, "go_on": {"type": "str"}}
+ONE_OF = (tuple(SPEC),)
+# Settings of a VM, and the variables that they are in.
+INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
+WRONG_INPUT = (GateError, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
 
 
 class ActionModule(ActionBase):
@@ -49,22 +63,28 @@ class ActionModule(ActionBase):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, variables)
-        _checked, arguments = self.validate_argument_spec(
-            {"begin": {"type": "dict", "options": BEGIN}, "go_on": {"type": "str"}}, mutually_exclusive=EITHER, required_one_of=EITHER
-        )
+        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=ONE_OF, required_one_of=ONE_OF)
         try:
-            state = self._begin(arguments["begin"], variables) if arguments["begin"] is not None else self._go_on(arguments["go_on"], variables)
+            state = self._state(arguments, variables)
         except WRONG_INPUT as error:
             # Not from it: core would print the words of the cause as well, as they are.
             return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
         # All that is kept is no reading for people, so it is not printed with -v. On ansible-core 2.18, wrap_var keeps texts from being templates.
         return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
 
-    def _begin(self, given: dict[str, t.Any], variables: dict[str, t.Any]) -> pass_loop.State:
+    def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        results = _Results(variables["hostvars"])
+        if arguments["begin"] is not None:
+            return self._begin(arguments["begin"], results, variables)
+        if arguments["begin_gate"] is not None:
+            return self._begin_gate(arguments["begin_gate"], results, variables)
+        return _go_on(arguments["go_on"], results, variables)
+
+    def _begin(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> pass_loop.State:
         hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_hosts"))
         request: pass_loop.Request = {
-            "policy": [plain(rule.source) for rule in policies.load(given["policy"]).rules],
-            "settings": {**plain(given["settings"]), "run": self._run(given["who"])},
+            "policy": _rules(given["policy"]),
+            "settings": {**plain(given["settings"]), "run": self._run(_new_run_id(), given["who"], "events")},
             "wait": given["wait"],
             "wait_timeout": float(given["wait_timeout"]),
             "observation_seconds": float(given["observation_seconds"]),
@@ -72,20 +92,42 @@ class ActionModule(ActionBase):
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
         }
-        results = _Results(variables["hostvars"])
         return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, results.of, time.time())
 
-    @staticmethod
-    def _go_on(name: str, variables: dict[str, t.Any]) -> pass_loop.State:
-        state = variables.get(name)
-        if not isinstance(state, dict) or not pass_loop.KEYS <= state.keys():
-            raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
-        return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), _Results(variables["hostvars"]).of, time.time())
+    def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
+        request: gate_loop.GateRequest = {
+            "ask": plain(given["ask"]),
+            "policy": _rules(given["policy"]),
+            "settings": {**plain(given["settings"]), "run": self._run(given["run"], given["who"], "upgrade")},
+            "wait_timeout": float(given["wait_timeout"]),
+            "check_mode": bool(self._task.check_mode),
+        }
+        members = gate_loop.members_of(request, _names(given["keepers"]))
+        batch = set(texts(request["ask"].get("batch")))
+        present = [host for host in _names(variables.get("ansible_play_hosts")) if host in batch]
+        return gate_loop.begin(request, members, present, list(refused_hosts(members, variables["hostvars"])), time.time())
 
-    def _run(self, who: str) -> dict[str, str]:
+    def _run(self, run_id: str, who: str, kind: str) -> dict[str, str]:
         """Return the run, as its leases name it. In check mode it acquires none."""
-        run_id = "" if self._task.check_mode else "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))
-        return {"id": run_id, "who": who}
+        return {"id": "" if self._task.check_mode else run_id, "who": who, "kind": kind}
+
+
+def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    state = variables.get(name)
+    if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
+        return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), results.of, time.time())
+    if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
+        kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
+        return gate_loop.go_on(kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others}, time.time())
+    raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
+
+
+def _rules(policy: t.Any) -> list[t.Any]:
+    return [plain(rule.source) for rule in policies.load(policy).rules]
+
+
+def _new_run_id() -> str:
+    return "".join(secrets.choice(RUN_ID_LETTERS) for _number in range(RUN_ID_LENGTH))
 
 
 class _Results:
@@ -95,15 +137,25 @@ class _Results:
         self._hostvars = hostvars
 
     def of(self, host: str) -> HostResults:
-        variables = self._hostvars[host]
+        variables = self._of(host)
         return HostResults(variables.get("observe_look"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
 
     def vm_settings(self, host: str) -> t.Any:
         """Return a host's settings as its first observation has brought them along, or as were noted where there was none."""
-        variables = self._hostvars[host]
+        variables = self._of(host)
         observed = variables.get("observe_look")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
-        return plain(found if found is not None else variables.get("__respond_vm_settings"))
+        found = variables.get("__respond_vm_settings") if found is None else found
+        # One that takes no part in the play has what the inventory says of it.
+        return plain({key: variables.get(name) for key, name in INVENTORY_NAMES.items()} if found is None else found)
+
+    def of_others(self, host: str) -> t.Sequence[t.Any]:
+        """Return the observations that a host of a batch has made of others."""
+        return items(mapping(self._of(host).get("__gate_looks")).get("results"))
+
+    def _of(self, host: str) -> t.Mapping[str, t.Any]:
+        # Not get: hostvars raises nothing for a host that the inventory does not have.
+        return self._hostvars[host] if host in self._hostvars else {}  # noqa: SIM401
 
     @staticmethod
     def _identity(variables: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:

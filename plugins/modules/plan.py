@@ -57,6 +57,39 @@ options:
         type: list
         elements: str
         default: []
+  begin_gate:
+    description: What to begin with where role P(maintenance.azure.gate#role) asks. Nothing was observed yet.
+    type: dict
+    suboptions:
+      ask:
+        description: What is asked, see P(maintenance.azure.gate#filter).
+        type: dict
+        required: true
+      policy:
+        description: See O(maintenance.azure.respond#role:main:respond_policy).
+        type: raw
+        default: default
+      settings:
+        description: See P(maintenance.azure.plan#filter).
+        type: dict
+        default: {}
+      run:
+        description: The id of the run, for its leases.
+        type: str
+        required: true
+      who:
+        description: Who runs this, for its leases.
+        type: str
+        default: ""
+      wait_timeout:
+        description: For how many seconds the gate is waited for at most.
+        type: int
+        default: 3600
+      keepers:
+        description: Hosts that may have a replica of a record of the batch.
+        type: list
+        elements: str
+        default: []
   go_on:
     description: The name under which the tasks of this pass register their results.
     type: str
@@ -192,7 +225,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 def main() -> None:
     """Fail: all of its work is done by the action of the same name, on the controller."""
-    module = AnsibleModule(argument_spec={"begin": {"type": "dict"}, "go_on": {"type": "str"}}, supports_check_mode=True)
+    module = AnsibleModule(argument_spec={"begin": {"type": "dict"}, "begin_gate": {"type": "dict"}, "go_on": {"type": "str"}}, supports_check_mode=True)
     module.fail_json(msg="maintenance.azure.plan runs on the controller: call it by this name, so that its action plugin is used.")
 
 

@@ -1,0 +1,176 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The iterations of a gate: observe the batch and all that shares its capacity groups, decide, and say whether to act, wait or end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
+
+# Leases that could not be acquired, on a full disk perhaps, are asked for again after so many seconds.
+RETRY_SECONDS = 5.0
+# What the batch itself takes, under its leases.
+ON_BATCH = ("claim", "release", "note")
+
+
+class GateRequest(TypedDict):
+    """What the gate was asked for, frozen at its begin. Times are in seconds."""
+
+    ask: dict[str, Any]
+    """As filter C(gate) takes it: the upgrade, the batch, and what counts."""
+    policy: Any
+    settings: dict[str, Any]
+    wait_timeout: float
+    check_mode: bool
+
+
+class GateState(TypedDict):
+    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+
+    gate: GateRequest
+    run: str
+    vms: dict[str, VMSettings]
+    observations: list[Observation]
+    plan: dict[str, Any]
+    """What the gate has decided; empty before the first observation."""
+    began: float
+    number: int
+    do: str
+    """What the next iteration does: C(observe), C(take), C(wait), C(finish) or C(end)."""
+    actions: dict[str, list[dict[str, Any]]]
+    """What maintenance_act takes on the VMs of the batch."""
+    elsewhere: list[dict[str, Any]]
+    """Leases of dead runs on other VMs, which are removed."""
+    share: dict[str, list[str]]
+    """Which other VMs each host of the batch observes."""
+    refused: list[str]
+    """Members whose facts have settings."""
+    contact: list[str]
+    involved: list[str]
+    pause: int
+    waited: int
+    acquired: bool
+    """Whether leases were asked for in the last iteration."""
+
+
+KEYS = frozenset(GateState.__annotations__)
+
+
+class BatchResults(TypedDict):
+    """Where the results of a gate's iteration are."""
+
+    of: Callable[[str], HostResults]
+    settings: Callable[[str], Any]
+    """The settings of a host, as option C(vm_settings) of maintenance_act."""
+    others: Callable[[str], Sequence[Any]]
+    """What a host of the batch has registered of its observations of others."""
+
+
+def members_of(request: GateRequest, keepers: Sequence[str]) -> list[str]:
+    """Return whom the gate observes: the batch, all that share a capacity group with it, and C(keepers), which may have a replica of a record of the batch.
+
+    Raise SettingsError.
+    """
+    batch = plain_values.texts(request["ask"].get("batch"))
+    chosen = settings_module.load(request["settings"])
+    involved = allocation.involved(chosen, set(batch))
+    mates = [member for group in chosen.capacity for member in group.members if member in involved]
+    return list(dict.fromkeys([*batch, *mates, *keepers]))
+
+
+def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], refused: Sequence[str], now: float) -> GateState:
+    """Return the state before the first observation.
+
+    C(present) are the hosts of the batch that take part, C(refused) the members whose facts have settings.
+    """
+    batch = plain_values.texts(request["ask"].get("batch"))
+    others = [name for name in members if name not in batch and name not in refused]
+    share = {host: others[place :: len(present)] for place, host in enumerate(present)}
+    return {
+        "gate": request,
+        "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
+        "vms": {},
+        "observations": [{"host": name, "state": "failed"} for name in members],
+        "plan": {},
+        "began": now,
+        "number": 1,
+        "do": "observe",
+        "actions": {},
+        "elsewhere": [],
+        "share": share,
+        "refused": list(refused),
+        "contact": list(present),
+        "involved": list(present),
+        "pause": 0,
+        "waited": 0,
+        "acquired": False,
+    }
+
+
+def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
+    """Return the state after an iteration: with what was observed, what the gate says to it, and what comes next. Raise GateError."""
+    if state["do"] == "finish":
+        return {**state, "do": "end"}
+    # The tasks of the upgrade that this gate is for may change variables; the gate goes by what they were when it first observed.
+    vms = state["vms"] or {str(one["host"]): vm_settings.read(results["settings"](str(one["host"])), str(one["host"])) for one in state["observations"]}
+    observed = _observe(state, vms, results)
+    request = state["gate"]
+    plan = make_gate(
+        observed, request["ask"], policy=request["policy"], settings=request["settings"], now=timestamps.form(now), seen=state["plan"].get("seen", {})
+    )
+    state = {**state, "vms": vms, "observations": observed, "plan": plan, "number": state["number"] + 1, "waited": int(now - state["began"])}
+    return _next(state, plan, now)
+
+
+def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResults) -> list[Observation]:
+    """Return one observation for each member. One of an earlier iteration is none."""
+    others: dict[str, Any] = {}
+    for host in state["involved"]:
+        for result in results["others"](host):
+            # What the task looped over: the member and the iteration.
+            item = plain_values.items(plain_values.mapping(result).get("__gate_item"))
+            if len(item) == 2 and plain_values.whole(item[1]) == state["number"]:
+                others[str(item[0])] = result
+    found = []
+    for before in state["observations"]:
+        name, given = str(before["host"]), results["of"](str(before["host"]))
+        if name not in state["involved"]:
+            # Hosts of the batch are observed by themselves alone, and what others register of themselves is of another play.
+            given = given._replace(observed=None if name in state["gate"]["ask"]["batch"] else others.get(name), acted=None)
+        found.append(observations.observation(name, given, vms[name], before, state["actions"].get(name, ())))
+    return found
+
+
+def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
+    """Say what the next iteration does by what the gate has decided."""
+    check_mode = state["gate"]["check_mode"]
+    acting = [] if check_mode else plan["steps"]
+    mine = {host: [action for action in acting if action["host"] == host and action["act"] in ON_BATCH] for host in state["involved"]}
+    actions = {host: [{**action, "turn": f"{state['run']} turn {state['number']}"} for action in found] for host, found in mine.items() if found}
+    elsewhere = [action for action in acting if action["host"] not in state["involved"] and action["act"] == "release"]
+    acquires = any(action["act"] == "claim" for action in plan["steps"])
+    seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["wait"]["seconds"])
+    left = state["began"] + state["gate"]["wait_timeout"] - now
+    # What was just acquired is observed once more, whatever the time. What never fits is not waited for.
+    over = plan["go"] or plan["nothing_to_do"] or plan["never"] or check_mode or (left <= 0 and (not acquires or seconds > 0))
+    return {
+        **state,
+        "do": ("finish" if actions or elsewhere else "end") if over else "wait" if seconds > 0 else "take",
+        "actions": actions,
+        "elsewhere": elsewhere,
+        "pause": math.ceil(max(min(seconds, left), 1.0)),
+        "acquired": acquires,
+    }
