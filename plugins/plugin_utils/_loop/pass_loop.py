@@ -196,7 +196,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     actions = plan["steps"]
     if not actions or request["check_mode"]:
         if actions:
-            return {**state, **_nothing(), "do": "say"}
+            return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
         return _end(state) if is_over else _wait(state, plan, now)
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _turn(state), timestamps.form(now))
