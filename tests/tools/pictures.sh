@@ -13,7 +13,7 @@ command -v dot > /dev/null || {
     exit 1
 }
 for source in *.dot; do
-    digest=$(sha256sum "$source" | cut -d " " -f 1)
+    digest=$(python3 -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())' < "$source")
     drawn=$(dot -Tsvg "$source")
     {
         sed '/<svg/,$d' <<< "$drawn"

@@ -11,10 +11,12 @@ import re
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import transitions
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import METHOD_STATES, RECORD_KINDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_schema, progress_marks
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, runs_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
@@ -113,6 +115,14 @@ def test_the_states_of_methods_and_marks_are_those_of_the_code() -> None:
     assert tuple(states) == METHOD_STATES
     marks = [row[0].strip("`") for row in table(mechanism("upgrades"), "mark", "written")]
     assert tuple(marks) == progress_marks.STATES
+
+
+@pytest.mark.parametrize("system", ["linux", "windows"])
+def test_who_takes_a_method_is_what_the_code_says(system: str) -> None:
+    rows = table(mechanism("drains"), "what", "by `maintenance_act`, on the VM or, for a Windows VM, from the controller", "by tasks that the controller runs")
+    ((_title, by_engine, by_tasks),) = [row for row in rows if row[0].lower() == f"methods on {system}"]
+    assert SAID_IN_TEXT.findall(by_engine) == list(methods_of(system))
+    assert sorted(SAID_IN_TEXT.findall(by_tasks)) == sorted(kind for kind in built_in(system) if not runs_on_vm(kind, system))
 
 
 def test_the_blockers_of_a_batch_are_those_of_the_code() -> None:
