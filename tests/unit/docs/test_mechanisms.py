@@ -83,6 +83,20 @@ def test_the_layers_are_those_of_import_linter(contract: str, column: int) -> No
             assert any((FOLDERS[contract] / folder / name).is_file() for folder in folders), name
 
 
+def test_the_controller_s_rooms_import_what_the_page_says() -> None:
+    rooms = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if any(path.glob("*.py"))} | {"_maintenance"}
+    shown: set[str] = set()
+    for folders, _words, imports in table(ARCHITECTURE.read_text(), "folder", "what is in it", "imports, beside `module_utils`"):
+        if not folders.startswith("`plugins/plugin_utils/"):
+            continue
+        here = set(re.findall(r"(_[a-z]+)/`", folders))
+        code = "".join(path.read_text() for name in here for path in (PLUGINS / "plugin_utils" / name).rglob("*.py"))
+        found = set(re.findall(r"\.plugins\.plugin_utils\.(_[a-z]+)", code)) - here
+        assert found == set(SAID_IN_TEXT.findall(imports)), folders
+        shown |= here
+    assert shown == rooms
+
+
 @each_page
 def test_each_file_named_is_there(page: pathlib.Path) -> None:
     """By its path from the collection's folder, from plugins, or from one of the two large rooms, or by its name alone."""
