@@ -79,6 +79,7 @@ class Clock(abc.ABC):
         """Plan an action for so many simulated seconds from now."""
         return self.call_at(self.now() + seconds, action)
 
+    @abc.abstractmethod
     def _planned(self) -> None:
         """React to a new timer."""
 
@@ -112,6 +113,9 @@ class VirtualClock(Clock):
 
     def moment_of(self, unix: float) -> float:
         return unix - self._origin
+
+    def _planned(self) -> None:
+        pass  # it fires when the clock is advanced
 
     def advance(self, seconds: float) -> None:
         """Advance the clock; timers fire at their own moments, in order, including those that they add."""

@@ -73,6 +73,7 @@ class Method(abc.ABC):
         """Return what undo() will need to know. It is in the record before begin() acts."""
         return {}
 
+    @abc.abstractmethod
     def begin(self, machine: Machine, task: Task) -> None:
         """Start to take the VM out of service. It may be called again after a crash."""
 

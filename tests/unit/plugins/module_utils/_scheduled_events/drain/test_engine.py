@@ -332,9 +332,13 @@ def test_what_a_broken_method_raises_reaches_the_record(vm, method):
     assert vm.record()["reason"] == "1-scripted: RecursionError"
 
 
-@pytest.mark.parametrize("forgotten", ["check", "undo"])
+@pytest.mark.parametrize("forgotten", ["begin", "check", "undo"])
 def test_a_method_without_one_of_its_functions_is_not_made(forgotten):
-    every = {"check": lambda self, machine, task: Answer("drained"), "undo": lambda self, machine, task: Answer("undone")}
+    every = {
+        "begin": lambda self, machine, task: None,
+        "check": lambda self, machine, task: Answer("drained"),
+        "undo": lambda self, machine, task: Answer("undone"),
+    }
     assert type("Whole", (Method,), every)()
     with pytest.raises(TypeError, match=forgotten):
         type("Partial", (Method,), {name: function for name, function in every.items() if name != forgotten})()

@@ -22,19 +22,18 @@ ANOTHER_USER = 65534
 
 @contextlib.contextmanager
 def without_root(folder):
-    """Act on a folder as a user who is not root."""
-    if os.geteuid() != 0:
-        yield
-        return
-    # The folders above it are root's alone: work from inside.
-    before = os.getcwd()
-    os.chown(folder, ANOTHER_USER, -1)
+    """Act in a folder as a user who is not root."""
+    root, before = os.geteuid() == 0, os.getcwd()
+    # The folders above it may be root's alone: work from inside.
     os.chdir(folder)
-    os.seteuid(ANOTHER_USER)
+    if root:
+        os.chown(folder, ANOTHER_USER, -1)
+        os.seteuid(ANOTHER_USER)
     try:
         yield
     finally:
-        os.seteuid(0)
+        if root:
+            os.seteuid(0)
         os.chdir(before)
 
 
@@ -82,6 +81,12 @@ def test_without_root_it_does_not_come_back_with_another_owner(tmp_path):
         with pytest.raises(PermissionError):
             FLAGS.restore("ready", {**FILE, "owner": "1234"})
         assert os.listdir(".") == []
+
+
+def test_without_root_every_bit_of_the_mode_comes_back(tmp_path):
+    with without_root(tmp_path):
+        FLAGS.restore("ready", {**FILE, "mode": "4755", "owner": str(os.geteuid()), "group": str(os.getegid())})
+        assert stat.S_IMODE(os.stat("ready").st_mode) == 0o4755
 
 
 def test_what_cannot_be_read_is_not_set_aside(tmp_path):
