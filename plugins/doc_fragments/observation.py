@@ -13,7 +13,8 @@ options:
   records_path:
     description:
       - Directory of the records on the VM, see M(maintenance.azure.maintenance_record).
-      - Where it may not be read or written, the result says so in RV(maintenance.azure.maintenance_info#module:records_problems). The rest of the look is the same.
+      - Where it may not be read or written, the result says so in RV(maintenance.azure.maintenance_info#module:records_problems). The rest of the
+        look is the same.
     type: str
     default: /var/lib/azure-maintenance
   health:

@@ -73,21 +73,13 @@ api_version:
   type: str
   sample: "2020-07-01"
 events:
-  description: The events of the document that O(affecting) and the other selections let through, as received in order.
+  description:
+    - The events of the document that O(affecting) and the other selections let through, as received in order.
+    - Each is as in M(maintenance.azure.scheduled_events_info), and has C(raw) only with O(include_raw).
   returned: success
   type: list
   elements: dict
-  sample:
-    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-      event_type: Freeze
-      event_status: Scheduled
-      resource_type: VirtualMachine
-      resources: [web1, web2]
-      not_before: "2026-11-21T20:15:00Z"
-      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
-      event_source: Platform
-      duration_in_seconds: 5
-      affects_this_vm: true
+  sample: []
 identity:
   description: Who this VM is, from the instance metadata. V(null) for what is not known.
   returned: success
