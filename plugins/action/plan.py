@@ -48,7 +48,12 @@ BEGIN_GATE = {
     "wait_timeout": {"type": "int", "default": 3600},
     "keepers": {"type": "list", "elements": "str", "default": []},
 }
-SPEC = {"begin": {"type": "dict", "options": BEGIN}, "begin_gate": {"type": "dict", "options": BEGIN_GATE}, "go_on": {"type": "str"}, "check_only": {"type": "bool", "default": False}}
+SPEC = {
+    "begin": {"type": "dict", "options": BEGIN},
+    "begin_gate": {"type": "dict", "options": BEGIN_GATE},
+    "go_on": {"type": "str"},
+    "check_only": {"type": "bool", "default": False},
+}
 ONE_OF = (("begin", "begin_gate", "go_on"),)
 EXCLUSIVE = (("begin", "begin_gate"), ("begin_gate", "go_on"))
 # Settings of a VM, and the variables that they are in.
