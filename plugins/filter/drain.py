@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, failovers, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
@@ -45,6 +45,21 @@ def drain_options(kind: str, folder: str) -> dict[str, Any]:
 def drain_segments(given: Any, system: str) -> list[segments.Segment]:
     """What is taken at once."""
     return segments.segments(given, str(system))
+
+
+def drain_failovers(handover: Any, step: Any) -> list[failovers.Failover]:
+    """What other hosts do before a method acts."""
+    return failovers.failovers(handover, step)
+
+
+def drain_failover_error(answers: Any) -> str:
+    """What failed of it."""
+    return failovers.failure(answers)
+
+
+def drain_peers(methods: Any, variables: Mapping[str, Any]) -> dict[str, str]:
+    """The names in Azure of the hosts that methods name."""
+    return failovers.peers(methods, variables)
 
 
 def drain_finding(before: Any, step: Any, host: str) -> Any:
@@ -96,8 +111,11 @@ class FilterModule:
         """The filters of this file."""
         return {
             "drain_copy": drain_copy,
+            "drain_failover_error": drain_failover_error,
+            "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
             "drain_options": drain_options,
+            "drain_peers": drain_peers,
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,
             "drain_steps": drain_steps,

@@ -19,8 +19,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.
 TASKS = ("haproxy", "tasks")
-# Those that are tasks on Windows alone.
-WINDOWS_TASKS = ("wsfc",)
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
@@ -31,7 +29,7 @@ def built_in(system: str) -> tuple[str, ...]:
     if system != "windows":
         return (*METHODS, *TASKS)
     both = [kind for kind in METHODS if kind in WINDOWS_METHODS]
-    return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS), *WINDOWS_TASKS)
+    return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS))
 
 
 def runs_on_vm(kind: str, system: str) -> bool:

@@ -42,7 +42,7 @@ def test_options_of_the_engine_are_described_as_those_of_folders_are() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "linux", "windows"),
-    [("none", True, True), ("service", True, True), ("iis", False, True), ("wsfc", False, False), ("haproxy", False, False), ("x", False, False)],
+    [("none", True, True), ("service", True, True), ("iis", False, True), ("wsfc", False, True), ("haproxy", False, False), ("x", False, False)],
 )
 def test_what_the_engine_runs(kind: str, linux: bool, windows: bool) -> None:
     assert (catalogue.runs_on_vm(kind, "linux"), catalogue.runs_on_vm(kind, "windows")) == (linux, windows)
