@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, failovers, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, failovers, haproxy, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
@@ -67,6 +67,16 @@ def drain_finding(before: Any, step: Any, host: str) -> Any:
     return steps.finding_of(before, step, str(host))
 
 
+def drain_haproxy(looks: Any, before: Any, options: Any) -> haproxy.View:
+    """What method haproxy makes of a look at each balancer."""
+    return haproxy.view(looks, before, options)
+
+
+def drain_haproxy_up(before: Any) -> dict[str, list[str]]:
+    """Where HAProxy called the server up before."""
+    return haproxy.check_first(before)
+
+
 def drain_copy(record: Any) -> dict[str, Any]:
     """The part of a record that another VM may keep."""
     return copies.copy_of(record)
@@ -114,6 +124,8 @@ class FilterModule:
             "drain_failover_error": drain_failover_error,
             "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
+            "drain_haproxy": drain_haproxy,
+            "drain_haproxy_up": drain_haproxy_up,
             "drain_options": drain_options,
             "drain_peers": drain_peers,
             "drain_problems": drain_problems,
