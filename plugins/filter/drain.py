@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, failovers, haproxy, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, copies, failovers, haproxy, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
@@ -37,9 +37,19 @@ def drain_problems(
     return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], missing, str(own_folder))
 
 
-def drain_options(kind: str, folder: str) -> dict[str, Any]:
-    """The options of a method."""
-    return {key: dict(about) for key, about in (catalogue.options_of(str(kind), str(folder)) or {}).items()}
+def drain_options(step: Any, folder: str) -> dict[str, Any]:
+    """The options of a method that is tasks, with its defaults."""
+    return {**catalogue.defaults_of(step["kind"], str(folder)), **step["given"]}
+
+
+def drain_tasks_checked(said: Any, file: str, recorded: str) -> answers.Answer:
+    """The answer of a check of method tasks."""
+    return answers.checked(said, str(file), str(recorded))
+
+
+def drain_tasks_undone(said: Any, file: str) -> answers.Answer:
+    """The answer of an undo of method tasks."""
+    return answers.undone(said, str(file))
 
 
 def drain_segments(given: Any, system: str) -> list[segments.Segment]:
@@ -132,6 +142,8 @@ class FilterModule:
             "drain_segments": drain_segments,
             "drain_steps": drain_steps,
             "drain_targets": drain_targets,
+            "drain_tasks_checked": drain_tasks_checked,
+            "drain_tasks_undone": drain_tasks_undone,
             "drain_undo_steps": drain_undo_steps,
             "vm_actions": vm_actions,
         }

@@ -59,6 +59,11 @@ def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
     return _of_engine(methods[kind]) if kind in methods else _of_file(os.path.join(folder, "options.yml"))
 
 
+def defaults_of(kind: str, folder: str) -> dict[str, Any]:
+    """Return the options of a method that have a default, with it."""
+    return {key: about["default"] for key, about in (options_of(kind, folder) or {}).items() if about.get("default") is not None}
+
+
 def _of_engine(method: Method) -> Options:
     return {name: _described(option) for name, option in method.options.items()}
 
