@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ansible.errors import AnsibleFilterError
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, copies, failovers, haproxy, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
@@ -30,11 +32,10 @@ def drain_problems(
     system: str,
     folders: Iterable[str] = (),
     places: Iterable[str] = (),
-    missing: Mapping[str, Any] | None = None,
     own_folder: str = "",
 ) -> list[str]:
     """What is wrong with the settings of a drain."""
-    return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], missing, str(own_folder))
+    return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], str(own_folder))
 
 
 def drain_options(step: Any, folder: str) -> dict[str, Any]:
@@ -50,6 +51,15 @@ def drain_tasks_checked(said: Any, file: str, recorded: str) -> answers.Answer:
 def drain_tasks_undone(said: Any, file: str) -> answers.Answer:
     """The answer of an undo of method tasks."""
     return answers.undone(said, str(file))
+
+
+def drain_folder(kind: str, system: str, folders: Iterable[str]) -> str:
+    """The folder with the tasks of a method. Raise AnsibleFilterError where there is none."""
+    places = [str(one) for one in folders]
+    found = catalogue.folder_of(str(kind), str(system), places)
+    if found is None:
+        raise AnsibleFilterError(f"no folder has tasks of method {kind}: {', '.join(places)}")
+    return found
 
 
 def drain_segments(given: Any, system: str) -> list[segments.Segment]:
@@ -134,6 +144,7 @@ class FilterModule:
             "drain_failover_error": drain_failover_error,
             "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
+            "drain_folder": drain_folder,
             "drain_haproxy": drain_haproxy,
             "drain_haproxy_up": drain_haproxy_up,
             "drain_options": drain_options,

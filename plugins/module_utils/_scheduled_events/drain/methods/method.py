@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import abc
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
@@ -75,7 +76,7 @@ class Answer(t.NamedTuple):
     """What an operator has to know all the same."""
 
 
-class Method:
+class Method(abc.ABC):
     """One way to take a VM out of service. Each function does one short thing and returns; OSError and MethodError mean that it failed."""
 
     name = ""
@@ -89,13 +90,14 @@ class Method:
         """Return what another host has to do before begin() can act, or {}. The controller does it where its variables name that host."""
         return {}
 
+    @abc.abstractmethod
     def begin(self, machine: Machine, task: Task) -> None:
         """Start to take the VM out of service. It may be called again after a crash."""
 
+    @abc.abstractmethod
     def check(self, machine: Machine, task: Task) -> Answer:
         """Return drained, draining or lost."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def undo(self, machine: Machine, task: Task) -> Answer:
         """Put back what was changed, or go on with it. Return undone, undoing or failed."""
-        raise NotImplementedError

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.failovers import needs_failover
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
@@ -123,7 +124,8 @@ GROUPS = {"availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}
 
 
 @pytest.mark.parametrize("phase", ["drained", "draining"])
-def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host_may_have_to_act_first(phase: str) -> None:
+def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host_may_have_to_act_first(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modules, "is_installed", lambda name: True)
     record = recorded({"method": "wsfc", "options": GROUPS}, phase=phase)
     # What the record says makes nothing happen on another host.
     (one,) = split([drain()], vm({"method": "wsfc"}, records=[record], system="windows"))["on_vm"]
@@ -133,6 +135,13 @@ def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host
     assert undo_order(one).steps[0].override == {"replicas": {}}
     (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
     assert [step["kind"] for step in one["steps"]] == ["service", "iis"]
+
+
+def test_without_a_modules_collection_nothing_of_the_drain_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modules, "is_installed", lambda name: name != "microsoft.iis.web_app_pool")
+    # Role drain says what is missing.
+    taken = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))
+    assert (taken["on_vm"], [action["act"] for action in taken["by_tasks"]]) == ([], ["drain"])
 
 
 def test_ids_compare_without_case() -> None:
