@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, copies, failovers, haproxy, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
@@ -38,9 +38,19 @@ def drain_problems(
     return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], str(own_folder))
 
 
-def drain_options(kind: str, folder: str) -> dict[str, Any]:
-    """The options of a method."""
-    return {key: dict(about) for key, about in (catalogue.options_of(str(kind), str(folder)) or {}).items()}
+def drain_options(step: Any, folder: str) -> dict[str, Any]:
+    """The options of a method that is tasks, with its defaults."""
+    return {**catalogue.defaults_of(step["kind"], str(folder)), **step["given"]}
+
+
+def drain_tasks_checked(said: Any, file: str, recorded: str) -> answers.Answer:
+    """The answer of a check of method tasks."""
+    return answers.checked(said, str(file), str(recorded))
+
+
+def drain_tasks_undone(said: Any, file: str) -> answers.Answer:
+    """The answer of an undo of method tasks."""
+    return answers.undone(said, str(file))
 
 
 def drain_folder(kind: str, system: str, folders: Iterable[str]) -> str:
@@ -57,9 +67,34 @@ def drain_segments(given: Any, system: str) -> list[segments.Segment]:
     return segments.segments(given, str(system))
 
 
+def drain_failovers(handover: Any, step: Any) -> list[failovers.Failover]:
+    """What other hosts do before a method acts."""
+    return failovers.failovers(handover, step)
+
+
+def drain_failover_error(answers: Any) -> str:
+    """What failed of it."""
+    return failovers.failure(answers)
+
+
+def drain_peers(methods: Any, variables: Mapping[str, Any]) -> dict[str, str]:
+    """The names in Azure of the hosts that methods name."""
+    return failovers.peers(methods, variables)
+
+
 def drain_finding(before: Any, step: Any, host: str) -> Any:
     """What of a finding a step may use."""
     return steps.finding_of(before, step, str(host))
+
+
+def drain_haproxy(looks: Any, before: Any, options: Any) -> haproxy.View:
+    """What method haproxy makes of a look at each balancer."""
+    return haproxy.view(looks, before, options)
+
+
+def drain_haproxy_up(before: Any) -> dict[str, list[str]]:
+    """Where HAProxy called the server up before."""
+    return haproxy.check_first(before)
 
 
 def drain_copy(record: Any) -> dict[str, Any]:
@@ -106,13 +141,20 @@ class FilterModule:
         """The filters of this file."""
         return {
             "drain_copy": drain_copy,
+            "drain_failover_error": drain_failover_error,
+            "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
             "drain_folder": drain_folder,
+            "drain_haproxy": drain_haproxy,
+            "drain_haproxy_up": drain_haproxy_up,
             "drain_options": drain_options,
+            "drain_peers": drain_peers,
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,
             "drain_steps": drain_steps,
             "drain_targets": drain_targets,
+            "drain_tasks_checked": drain_tasks_checked,
+            "drain_tasks_undone": drain_tasks_undone,
             "drain_undo_steps": drain_undo_steps,
             "vm_actions": vm_actions,
         }

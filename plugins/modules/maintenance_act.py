@@ -16,7 +16,7 @@ description:
   - Takes all actions that a plan has for one VM, in the order given, each under its lease. Then it observes the VM as
     M(maintenance.azure.maintenance_info) does. One run of a module for each VM, because starting a module is what costs.
   - The roles of this collection use it. It decides nothing, and it does not wait. A drain that goes on is looked at again by the next run.
-  - It runs the drain methods V(service), V(probe_file), V(command) and V(none), and V(iis) on Windows. The others are tasks of role
+  - It runs the drain methods V(service), V(probe_file), V(command) and V(none), and V(iis) and V(wsfc) on Windows. The others are tasks of role
     P(maintenance.azure.drain#role).
   - An action that fails says so in RV(results). The others are taken all the same, and the module does not fail.
     It fails where the VM cannot be observed, with RV(results) all the same.
@@ -29,7 +29,8 @@ options:
         V(released), V(present) and V(pruned) do, with the options of that module.
       - V(approve) records the intention, approves C(event_ids) for C(approve_for), and records that.
       - V(drain) begins or checks the methods in C(steps) for C(event). It takes C(deadline), C(late), C(rule), C(verify), C(problem), C(complete) and
-        C(stop_at_finding) too.
+        C(stop_at_finding) and C(peers) too.
+      - V(take_over) makes SQL Server C(instance) on this Windows VM primary of the availability group C(group), whose primary was on a VM that drains.
       - V(undo) and V(recover) undo the methods in C(steps), which are in the order of undoing.
     type: list
     elements: dict
@@ -156,6 +157,18 @@ results:
       returned: for drains and undos
       type: str
       sample: 3 connection(s) open on port(s) 443
+    warning:
+      description: What an operator has to know although nothing failed. V(null) for nothing.
+      returned: for drains
+      type: str
+      sample: null
+    handover:
+      description:
+        - With C(state) V(found), which availability group another replica must take over before the method acts, by the name of the group.
+        - Where that is done says the controller's own variables.
+      returned: for drains
+      type: dict
+      sample: {Orders: SQL2}
     record:
       description: The record of the event after the action, as M(maintenance.azure.maintenance_record) returns it.
       returned: for drains and undos

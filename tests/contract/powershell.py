@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The PowerShell and the command lines for Windows in the roles: where they are, what a grammar makes of them, and what may be in them."""
+"""The PowerShell and the command lines for Windows: where they are, what a grammar makes of them, and what may be in them."""
 
 from __future__ import annotations
 
@@ -60,24 +60,13 @@ def documents() -> t.Iterator[tuple[pathlib.Path, t.Any]]:
 
 
 def texts() -> list[Text]:
-    """Every variable of a role whose name ends with _script and every constant whose name ends with _SCRIPT, and the comment before it."""
-    found = [
+    """Every constant whose name ends with _SCRIPT, and the comment before it."""
+    return [
         Text(name, ast.literal_eval(node), comment_above(path, node.lineno))
         for path in sources()
         for name, node in constants(path).items()
         if name.endswith("_SCRIPT")
     ]
-    for path, document in documents():
-        if path.parent.parts[-2:] != ("vars", "main"):
-            continue
-        above: list[str] = []
-        comments = {}
-        for line in path.read_text().splitlines():
-            above = [*above, line] if line.startswith("#") else above
-            if line[:1].isidentifier() and ":" in line:
-                comments[line.partition(":")[0]], above = "\n".join(above), []
-        found += [Text(name, script, comments[name]) for name, script in (document or {}).items() if name.endswith("_script")]
-    return found
 
 
 def sources() -> list[pathlib.Path]:
@@ -112,6 +101,21 @@ def calls_of(module: str) -> list[tuple[str, dict[str, ast.expr]]]:
                 arguments = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
                 found.append((f"{path.relative_to(ROOT)}:{node.lineno}", arguments))
     return found
+
+
+def keys_of(place: str, arguments: dict[str, ast.expr]) -> set[str]:
+    """The parameters that a call gives its text: the last dictionary of this name before it."""
+    if "parameters" not in arguments:
+        return set()
+    name, _colon, line = place.partition(":")
+    given = [node for node in ast.walk(ast.parse((ROOT / name).read_text())) if is_assignment(node, ast.unparse(arguments["parameters"]))]
+    last = max((node for node in given if node.lineno < int(line)), key=lambda node: node.lineno)
+    return {ast.literal_eval(key) for key in t.cast("ast.Dict", last.value).keys if key}
+
+
+def is_assignment(node: ast.AST, name: str) -> t.TypeGuard[ast.Assign]:
+    """Whether it gives this name a dictionary."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and ast.unparse(node.targets[0]) == name
 
 
 def tasks_of(module: str) -> list[tuple[str, dict[str, t.Any]]]:

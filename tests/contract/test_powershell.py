@@ -54,7 +54,7 @@ def test_text(text: powershell.Text) -> None:
 def test_the_page_is_named_beside_it(text: powershell.Text) -> None:
     specific = {name: page for name, (_parameters, page) in powershell.CMDLETS.items() if name.split("-")[1].startswith(("Cluster", "Net", "Sql", "Cim"))}
     specific["Invoke-Sqlcmd"] = powershell.CMDLETS["Invoke-Sqlcmd"][1]
-    if text.name == "__drain_wsfc_failover_script":
+    if text.name == "FAILOVER_SCRIPT":
         specific["Invoke-Sqlcmd"] = "sql/database-engine/availability-groups/windows/perform-a-planned-manual-failover-of-an-availability-group-sql-server"
     used = [page for name, page in specific.items() if re.search(rf"\b{name}\b", text.script)]
     assert used, "which cmdlet is this text for?"
@@ -76,21 +76,14 @@ def test_what_is_broken_is_caught(case: str) -> None:
     assert any(expected in problem for problem in found), found
 
 
-def test_tasks_take_their_text_from_the_list() -> None:
+def test_calls_take_their_text_from_the_list() -> None:
     """And what they are told comes by parameters, which PowerShell binds: never by a text that is put together."""
-    known = {f"{{{{ {text.name} }}}}" for text in TEXTS}
-    tasks = powershell.tasks_of("ansible.windows.win_powershell")
     calls = powershell.calls_of("win_powershell")
-    assert {arguments["script"] for _name, arguments in tasks} | {f"{{{{ {ast.unparse(arguments['script'])} }}}}" for _place, arguments in calls} == known
+    assert {ast.unparse(arguments["script"]) for _place, arguments in calls} == {text.name for text in TEXTS}
     for place, arguments in calls:
         assert set(arguments) <= {"script", "parameters", "error_action"} and ast.literal_eval(arguments["error_action"]) == "stop", place
         (text,) = [text for text in TEXTS if text.name == ast.unparse(arguments["script"])]
-        (given,) = re.findall(r"parameters = \{(.*)\}", (powershell.ROOT / place.partition(":")[0]).read_text()) if "parameters" in arguments else ("",)
-        assert set(re.findall(r'"(\w+)":', given)) == parameters_of(text), place
-    for name, arguments in tasks:
-        assert set(arguments) <= {"script", "parameters", "error_action"} and arguments["error_action"] == "stop", name
-        (text,) = [text for text in TEXTS if f"{{{{ {text.name} }}}}" == arguments["script"]]
-        assert set(arguments.get("parameters", {})) == parameters_of(text), name
+        assert powershell.keys_of(place, arguments) == parameters_of(text), place
 
 
 def parameters_of(text: powershell.Text) -> set[str]:
@@ -98,7 +91,7 @@ def parameters_of(text: powershell.Text) -> set[str]:
 
 
 def test_no_other_way_to_run_something() -> None:
-    for module in ("win_shell", "win_package", "win_dsc"):
+    for module in ("win_powershell", "win_shell", "win_package", "win_dsc"):
         assert powershell.tasks_of(f"ansible.windows.{module}") == []
 
 

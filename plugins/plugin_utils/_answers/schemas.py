@@ -124,6 +124,8 @@ ACT_RESULT = fields(
         "error_kind": line,
         "state": text,
         "error": maybe(line),
+        "warning": maybe(line),
+        "handover": named(text),
         "record": maybe(RECORD),
         "claims": many(text),
         "approved": many(text),

@@ -20,8 +20,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import mod
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.
 TASKS = ("haproxy", "tasks")
-# Those that are tasks on Windows alone.
-WINDOWS_TASKS = ("wsfc",)
 # What a method needs on a Windows host of other collections than ansible.windows, without which no such host is observed.
 WINDOWS_MODULES: Mapping[str, Sequence[str]] = {
     "iis": ("microsoft.iis.website", "microsoft.iis.website_info", "microsoft.iis.web_app_pool", "microsoft.iis.web_app_pool_info"),
@@ -36,7 +34,7 @@ def built_in(system: str) -> tuple[str, ...]:
     if system != "windows":
         return (*METHODS, *TASKS)
     both = [kind for kind in METHODS if kind in WINDOWS_METHODS]
-    return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS), *WINDOWS_TASKS)
+    return (*both, *TASKS, *(kind for kind in WINDOWS_METHODS if kind not in METHODS))
 
 
 def runs_on_vm(kind: str, system: str) -> bool:
@@ -75,6 +73,11 @@ def options_of(kind: str, folder: str, system: str = "linux") -> Options | None:
     """Return the options of one method: of the engine's by its name, otherwise what its folder describes; None where it describes none."""
     methods = methods_of(system)
     return _of_engine(methods[kind]) if kind in methods else _of_file(os.path.join(folder, "options.yml"))
+
+
+def defaults_of(kind: str, folder: str) -> dict[str, Any]:
+    """Return the options of a method that have a default, with it."""
+    return {key: about["default"] for key, about in (options_of(kind, folder) or {}).items() if about.get("default") is not None}
 
 
 def _of_engine(method: Method) -> Options:

@@ -16,9 +16,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 KIND = re.compile(r"[a-z][a-z0-9_]{0,62}")
-# Methods that are tasks and change nothing but their own VM, by what runs on it. Every method of the engine is such a method, too.
-LOCAL_TASKS = {"linux": (), "windows": ("wsfc",)}
 HAPROXY = "haproxy"
+WSFC = "wsfc"
 # Keys of an entry that are no options of its method.
 RESERVED = ("method", "name", "outside", "by_hand")
 
@@ -51,7 +50,7 @@ def default_name(number: int, kind: str) -> str:
 
 def is_local(kind: str, system: str) -> bool:
     """Return whether methods of this kind change nothing but their own VM. A VM's own record may say how they are undone there."""
-    return kind in methods_of(system) or kind in LOCAL_TASKS.get(system, ())
+    return kind in methods_of(system)
 
 
 def read_configured(methods: Any, former: Any, wrong: Mapping[int, str] | None = None) -> tuple[Configured, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.failovers import needs_failover
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Step
 
 
@@ -27,18 +28,27 @@ class Segment(TypedDict):
 
 
 def segments(steps: Sequence[Step], system: str) -> list[Segment]:
-    """Return the segments in order. A method that changes something outside the VM stands alone: its finding is copied before it acts."""
+    """Return the segments in order.
+
+    A method that changes something outside the VM stands alone, because its finding is copied before it acts, and so does one that another host
+    may have to act for.
+    """
     found: list[Segment] = []
     for number, step in enumerate(steps):
         on_vm = is_on_vm(step, system)
         present = found[-1] if found else None
-        if present is not None and on_vm and present["on_vm"] and not step["outside"] and not present["steps"][-1]["outside"]:
+        if present is not None and on_vm and present["on_vm"] and not stops(step) and not stops(present["steps"][-1]):
             present["steps"].append(step)
         else:
             found.append({"on_vm": on_vm, "first": number, "steps": [step], "last": False})
     if found:
         found[-1]["last"] = True
     return found
+
+
+def stops(step: Step) -> bool:
+    """Return whether a drain stops between what the method finds and what it does, so that something is done elsewhere."""
+    return step["outside"] or needs_failover(step)
 
 
 def is_on_vm(step: Step, system: str) -> bool:

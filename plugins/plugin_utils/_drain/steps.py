@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import reports
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, Configured, is_local, read_configured
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, WSFC, Configured, is_local, read_configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import Place, data, read_haproxy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import (
     Recorded,
@@ -95,7 +95,7 @@ def _another_target(one: Recorded, entry: Configured, host: str) -> str | None:
 
 def _replicas(one: Recorded, entry: Configured | None) -> dict[str, Any]:
     """For wsfc, what is asked of other hosts: which they are, and which availability groups, the variables say."""
-    if one.kind != "wsfc":
+    if one.kind != WSFC:
         return {}
     given = entry.given if entry else {}
     groups = plain_values.texts(given.get("availability_groups"))
@@ -126,7 +126,7 @@ def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configu
     if one.untouched:
         return [_step(one, where="own", act=False)]
     if not acts_elsewhere(one, system):
-        return [_step(one, where="own", options=one.options, override={"replicas": {}} if one.kind == "wsfc" else {})]
+        return [_step(one, where="own", options=one.options, override={"replicas": {}} if one.kind == WSFC else {})]
     entry = match(one, recorded, entries, host)
     if entry is not None and entry.problem is not None:
         return [_step(one, report=reports.wrong_entry(one, entry, host))]

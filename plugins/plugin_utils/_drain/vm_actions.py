@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import validation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.segments import is_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.segments import is_on_vm, stops
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import SETTLED, Step, drain_steps, undo_steps
 
 # What needs nothing but the VM and its endpoint.
@@ -105,9 +105,9 @@ def _undo(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
 
 
 def _all_on_vm(steps: Sequence[Step], record: Mapping[str, Any], system: str) -> bool:
-    """Return whether the engine takes all of them, and nothing of the record has a copy on another VM that must follow it."""
-    outside = any(step["outside"] for step in steps) or any(method.get("outside") is True for method in _methods(record))
-    return not outside and all(is_on_vm(step, system) for step in steps)
+    """Return whether the engine takes all of them, and another host neither acts first nor has a copy of the record that must follow it."""
+    elsewhere = any(map(stops, steps)) or any(method.get("outside") is True for method in _methods(record))
+    return not elsewhere and all(is_on_vm(step, system) for step in steps)
 
 
 def _record(action: Mapping[str, Any], vm: VM) -> Mapping[str, Any]:

@@ -176,3 +176,30 @@ def test_an_availability_group(windows_fleet: WindowsFleet) -> None:
     cluster.save()
     windows_fleet.recover("sql1")
     assert host.state == "undone" and cluster.load()["sql"]["Orders"]["primary"] == "SQL-1", host.result
+
+
+def test_a_failover_that_fails_and_a_replica_that_cannot_be_reached(windows_fleet: WindowsFleet) -> None:
+    refusing, silent = sql(windows_fleet, "refusing"), sql(windows_fleet, "silent")
+    hosts = {}
+    for name, cluster in (("refusing", refusing), ("silent", silent)):
+        hosts[name] = add(windows_fleet, cluster, name, availability_groups=["Orders"], replicas={"SQL-2": f"{name}-2"})
+        other = add(windows_fleet, cluster, f"{name}-2", 1)
+        other.variables["respond_vm_name"] = f"vm-{name}"
+        windows_fleet.others[other.name] = other.variables
+    # It is synchronised as far as the primary knows; the instance itself is another one.
+    windows_fleet.hosts["refusing-2"].windows.set("world.json", {"node": "SQL-3", "cluster": str(refusing.path)})
+    windows_fleet.hosts["silent-2"].windows.fault("win_powershell")
+
+    windows_fleet.drain("refusing", "silent")
+    assert hosts["refusing"].state == "failed", hosts["refusing"].result
+    assert "SQL-2 was to take over availability group Orders: A network-related error" in hosts["refusing"].result["error"], hosts["refusing"].result
+    assert (hosts["refusing"].record["phase"], refusing.state()) == ("failed", "Up")
+    assert hosts["refusing"].record["reason"] == hosts["refusing"].result["error"]
+    # Whether it took over is not known: what the cluster says counts, and the next look asks again.
+    assert hosts["silent"].state == "draining", hosts["silent"].result
+    assert (hosts["silent"].result["error"], silent.state()) == ("still primary of Orders", "Up")
+    windows_fleet.drain("silent")
+    assert hosts["silent"].state == "drained", hosts["silent"].result
+    assert (silent.load()["sql"]["Orders"]["primary"], silent.state()) == ("SQL-2", "Paused")
+    windows_fleet.recover("refusing")
+    assert hosts["refusing"].state == "undone" and refusing.load()["sql"]["Orders"]["primary"] == "SQL-1", hosts["refusing"].result

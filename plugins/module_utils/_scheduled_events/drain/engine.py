@@ -19,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Journal,
     entry_of,
     environment_of,
+    resources_of,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
     DRAINED,
@@ -47,6 +48,10 @@ class Outcome(t.NamedTuple):
     """drained, draining, found or failed; undone, undoing or failed."""
     error: str | None
     record: Record | None
+    warning: str | None = None
+    """What an operator has to know all the same."""
+    handover: t.Mapping[str, str] = {}
+    """With found: what another host has to do before the method acts."""
 
 
 class Identity(t.NamedTuple):
@@ -58,7 +63,7 @@ class Identity(t.NamedTuple):
 
 
 class _StoppedAtFinding(Exception):
-    """What was found must be copied to another VM before the method acts."""
+    """What was found must be copied to another VM, or another host must act, before the method acts."""
 
 
 class Drain:
@@ -73,6 +78,8 @@ class Drain:
         self._record: Record | None = None
         self._attempt = 1
         self._late = False
+        self._handover: t.Mapping[str, str] = {}
+        self._notes: list[str] = []
 
     def run(self) -> Outcome:
         """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
@@ -92,7 +99,7 @@ class Drain:
             answer = self._take(step, self._order.complete and number == len(self._order.steps))
             if answer.state != DRAINED:
                 break
-        return Outcome(answer.state, answer.error, self._record)
+        return Outcome(answer.state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
 
     def _refuse(self, problem: str) -> Outcome:
         try:
@@ -104,6 +111,7 @@ class Drain:
     def _take(self, step: MethodStep, is_last: bool) -> Answer:
         try:
             answer = self._judge(self._work(step))
+            self._notes += [answer.note] if answer.note else []
         except _StoppedAtFinding:
             return Answer(FOUND)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
@@ -144,9 +152,12 @@ class Drain:
             "outside": step.outside,
         }
         self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
-        if step.outside and self._order.stop_at_finding:
-            raise _StoppedAtFinding
-        method.begin(self._machine, self._task(step)._replace(present=found))
+        task = self._task(step)._replace(present=found)
+        if self._order.stop_at_finding:
+            self._handover = method.handover(self._machine, task)
+            if step.outside or self._handover:
+                raise _StoppedAtFinding
+        method.begin(self._machine, task)
 
     def _judge(self, answer: Answer) -> Answer:
         if answer.state not in (DRAINING, LOST):
@@ -184,9 +195,15 @@ class Drain:
 
     def _task(self, step: MethodStep) -> Task:
         entry = self._entry(step)
-        recorded = entry.options if step.by_record and not entry.untouched else {}
-        options = dict(defaults(step.kind, self._machine.system), **(recorded or step.options))
-        return Task(options, {} if entry.before is None else entry.before, entry.state, entry.since, self._environment)
+        return Task(
+            options_of(step, entry, self._machine.system),
+            {} if entry.before is None else entry.before,
+            entry.state,
+            entry.since,
+            self._environment,
+            resources=resources_of(self._order.event),
+            peers=self._order.peers,
+        )
 
     def _entry(self, step: MethodStep) -> Entry:
         return entry_of(self._record, step.id)
@@ -216,6 +233,12 @@ def method_of(step: MethodStep, system: str) -> Method:
     if step.kind not in methods:
         raise MethodError(f"there is no method {step.kind!r} that runs on the VM; known are {', '.join(methods)}")
     return methods[step.kind]
+
+
+def options_of(step: MethodStep, entry: Entry, system: str) -> dict[str, t.Any]:
+    """Return the options of a method: those of the record where it rules and has any, else as configured, with the defaults and the overrides."""
+    recorded = entry.options if step.by_record and not entry.untouched else {}
+    return {**defaults(step.kind, system), **(recorded or step.options), **step.override}
 
 
 def said(error: Exception) -> str:

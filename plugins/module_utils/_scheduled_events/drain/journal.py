@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Values
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import BEFORE_ANYTHING, Values
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
 
@@ -17,7 +17,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 APPROVED_OR_STARTED = ("approved", "started")
 # Phases in which a drain goes on, so that it is the same attempt.
 UNDER_WAY = ("draining", "drained", *APPROVED_OR_STARTED)
-BEFORE_ANYTHING = ("new", "undone")
 
 
 class Journal(t.Protocol):
@@ -61,16 +60,21 @@ def entry_of(record: Record | None, identifier: str) -> Entry:
     return Entry("new", None, {}, None, None, None)
 
 
+def resources_of(event: Values) -> list[str]:
+    """Return the VMs that an event names."""
+    resources = event.get("resources")
+    return [_text(one) for one in resources] if isinstance(resources, (list, tuple)) else []
+
+
 def environment_of(event: Values, deadline: str | None) -> dict[str, str]:
     """Return the environment of an operator's commands. Texts, whatever they look like."""
-    resources = event.get("resources")
     return {
         "MAINTENANCE_EVENT_ID": _text(event.get("event_id")),
         "MAINTENANCE_EVENT_TYPE": _text(event.get("event_type")),
         "MAINTENANCE_EVENT_STATUS": _text(event.get("event_status")),
         "MAINTENANCE_EVENT_NOT_BEFORE": _text(event.get("not_before")),
         "MAINTENANCE_EVENT_DESCRIPTION": _text(event.get("description")),
-        "MAINTENANCE_EVENT_RESOURCES": ",".join(map(_text, resources if isinstance(resources, (list, tuple)) else ())),
+        "MAINTENANCE_EVENT_RESOURCES": ",".join(resources_of(event)),
         "MAINTENANCE_EVENT_DEADLINE": _text(deadline),
     }
 

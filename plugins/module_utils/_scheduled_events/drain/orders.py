@@ -30,6 +30,8 @@ class MethodStep(t.NamedTuple):
     """Whether the method is undone when this step is."""
     report: str | None
     """What cannot be done here, and how an operator does it."""
+    override: t.Mapping[str, t.Any]
+    """Options that come from the settings, whatever the record says: what is asked of other hosts."""
 
 
 class DrainOrder(t.NamedTuple):
@@ -48,7 +50,9 @@ class DrainOrder(t.NamedTuple):
     complete: bool
     """Whether the last of these steps is the last of the drain."""
     stop_at_finding: bool
-    """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM first."""
+    """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM, or another host can act, first."""
+    peers: t.Mapping[str, str]
+    """The names in Azure of other hosts of the inventory, by their names there."""
 
 
 class UndoOrder(t.NamedTuple):
@@ -75,6 +79,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
         problem=_text(given, "problem"),
         complete=given.get("complete") is not False,
         stop_at_finding=given.get("stop_at_finding") is True,
+        peers={str(host): str(name) for host, name in _mapping(given, "peers").items()},
     )
 
 
@@ -108,6 +113,7 @@ def _step(given: t.Any) -> MethodStep:
         act=given.get("act") is not False,
         ends=given.get("ends") is not False,
         report=_text(given, "report"),
+        override=_mapping(given, "override"),
     )
 
 

@@ -16,10 +16,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.probe_file import ProbeFileMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import ServiceMethod
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.windows_service import WindowsServiceMethod
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.wsfc import WSFCMethod
 
 METHODS: t.Mapping[str, Method] = {method.name: method for method in (ServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod())}
 WINDOWS_METHODS: t.Mapping[str, Method] = {
-    method.name: method for method in (WindowsServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod(), IISMethod())
+    method.name: method for method in (WindowsServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod(), IISMethod(), WSFCMethod())
 }
 
 

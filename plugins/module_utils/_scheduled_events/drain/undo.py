@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import FAILED, Outcome, method_of, said
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import FAILED, Outcome, method_of, options_of, said
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import Entry, Journal, entry_of, environment_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import UNDOING, UNDONE, Answer, Task
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodStep, UndoOrder
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
@@ -77,7 +76,7 @@ class Undo:
         if not step.act or entry.untouched:
             return Answer(UNDONE)
         method = method_of(step, self._machine.system)
-        options = dict(defaults(step.kind, self._machine.system), **(step.options if not step.by_record else entry.options or step.options))
+        options = options_of(step, entry, self._machine.system)
         return method.undo(self._machine, Task(options, entry.before or {}, entry.state, entry.since, self._environment))
 
     def _note(self, step: MethodStep, answer: Answer, is_last: bool) -> None:

@@ -11,6 +11,7 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import Commands, LocalCommands
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import Connections, LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import FailoverCluster
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import FlagFiles, LocalFlagFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import Services, SystemdServices
@@ -36,6 +37,8 @@ class Machine(t.NamedTuple):
     """IIS; None on Linux."""
     is_lost: t.Callable[[BaseException], bool] = _never_lost
     """Whether an error says that the VM cannot be reached any more. It goes through: nothing has failed on the VM."""
+    failover_cluster: FailoverCluster | None = None
+    """The failover cluster that the VM may be a node of; None on Linux."""
 
 
 def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:

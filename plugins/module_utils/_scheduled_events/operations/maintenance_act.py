@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 import typing as t
 
@@ -39,7 +40,7 @@ RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_
 APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
 # Of one run. The controller gives up after 150 s (roles/respond/tasks/act.yml), and a lease lasts 180 s.
 MOST_SECONDS = 75.0
-ACTS = (*RECORD_STATES, "approve", "undo", "recover", "drain")
+ACTS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 
 def act_arguments() -> dict[str, dict[str, t.Any]]:
@@ -67,8 +68,12 @@ class _Acting:
         self._host: Host = access.host(options["boot_id"])
         self._machine = access.machine(self._host.now)
         self._end = time.monotonic() + MOST_SECONDS
-        about = options.get("identity") or {}
-        self._identity = Identity(about.get("vm_id") or None, about.get("vm_name") or None, boot_id_of(self._files, self._host))
+        self._about = options.get("identity") or {}
+
+    @functools.cached_property
+    def _identity(self) -> Identity:
+        """Which boot it is costs calls of a Windows VM, and not every action asks."""
+        return Identity(self._about.get("vm_id") or None, self._about.get("vm_name") or None, boot_id_of(self._files, self._host))
 
     def take(self, action: Action) -> Result:
         """Take one action. Whatever fails is in the result, and keeps none of the others from being taken."""
@@ -81,7 +86,7 @@ class _Acting:
             result.update(self._take(str(act), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
             result.update(self._failure(error))
-            words = "{} could not {} {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
+            words = "{} could not {} {}: {}".format(self._about.get("vm_name") or "this VM", act, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
 
@@ -114,8 +119,27 @@ class _Acting:
         if act == "drain":
             if self._access.check_mode:
                 return {"state": "draining", "changed": True}
-            return _of(Drain(drain_order(action), self._journal(action), self._machine, self._identity).run())
+            return self._drain(action)
+        if act == "take_over":
+            return self._take_over(action)
         raise OrderError(f"act is {act!r}; known are {', '.join(ACTS)}")
+
+    def _drain(self, action: Action) -> Result:
+        outcome = Drain(drain_order(action), self._journal(action), self._machine, self._identity).run()
+        if outcome.warning:
+            self._access.warn(printable(outcome.warning, LONGEST_LINE))
+        return dict(_of(outcome), warning=outcome.warning, handover=dict(outcome.handover))
+
+    def _take_over(self, action: Action) -> Result:
+        """Make SQL Server on this VM primary of an availability group of another VM that drains. It needs no record here."""
+        group, instance = str(action.get("group") or ""), str(action.get("instance") or "")
+        if not group or not instance:
+            raise OrderError("group and instance must be given")
+        if self._machine.failover_cluster is None:
+            raise OrderError("there is no failover cluster on this system")
+        if not self._access.check_mode:
+            self._machine.failover_cluster.take_over(instance, group)
+        return {"changed": True}
 
     def _change_records(self, act: str, action: Action) -> Result:
         options = {name: about.get("default") for name, about in record_arguments().items()}

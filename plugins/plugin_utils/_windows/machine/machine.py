@@ -13,6 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, is_session_fault
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.commands import WindowsCommands
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.connections import WindowsConnections
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.failover_cluster import WindowsFailoverCluster
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.flag_files import WindowsFlagFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.services import WindowsServices
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.web_server import WindowsWebServer
@@ -29,4 +30,5 @@ def windows_machine(calls: Calls, now: t.Callable[[], str]) -> Machine:
         system="windows",
         web_server=WindowsWebServer(calls),
         is_lost=is_session_fault,
+        failover_cluster=WindowsFailoverCluster(calls),
     )

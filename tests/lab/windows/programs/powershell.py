@@ -21,11 +21,8 @@ import pathlib
 import sys
 import typing as t
 
-import yaml
-
 HOME = pathlib.Path(os.environ["WINDOWS_STAND_IN"])
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-ROLE = ROOT / "roles" / "drain" / "vars" / "main"
 PLUGINS = ROOT / "plugins" / "plugin_utils" / "_windows"
 
 
@@ -101,11 +98,11 @@ def failover(world: dict, given: dict, cluster: dict) -> None:
 
 ALONE = {"CONNECTIONS_SCRIPT": connections, "IIS_SCRIPT": iis}
 CLUSTERED = {
-    "__drain_wsfc_look_script": look,
-    "__drain_wsfc_suspend_script": suspend,
-    "__drain_wsfc_resume_script": resume,
-    "__drain_wsfc_groups_script": groups,
-    "__drain_wsfc_failover_script": failover,
+    "CLUSTER_SCRIPT": look,
+    "PAUSE_SCRIPT": suspend,
+    "RESUME_SCRIPT": resume,
+    "REPLICAS_SCRIPT": groups,
+    "FAILOVER_SCRIPT": failover,
 }
 
 
@@ -124,7 +121,7 @@ def answer(name: str, given: dict) -> t.Any:
 
 def texts() -> dict[str, str]:
     """Return the name of each text."""
-    known = {text: name for path in ROLE.glob("*.yml") for name, text in yaml.safe_load(path.read_text()).items() if name.endswith("_script")}
+    known = {}
     for path in PLUGINS.rglob("*.py"):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.endswith("_SCRIPT"):

@@ -14,6 +14,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 Values = t.Mapping[str, t.Any]
 LONGEST_MESSAGE = 400
+# States of a method in a record that has nothing to undo.
+BEFORE_ANYTHING = ("new", "undone")
 # States in which a method's answer may be.
 DRAINED, DRAINING, LOST, FAILED, UNDONE, UNDOING = "drained", "draining", "lost", "failed", "undone", "undoing"
 
@@ -46,7 +48,16 @@ class Task(t.NamedTuple):
     environment: t.Mapping[str, str]
     """The event, for commands."""
     present: Values = {}
-    """For begin() only: what find() has returned right before. The finding is that of the first time."""
+    """For handover() and begin() only: what find() has returned right before. The finding is that of the first time."""
+    resources: t.Sequence[str] = ()
+    """The VMs that the event names."""
+    peers: t.Mapping[str, str] = {}
+    """The names in Azure of other hosts of the inventory, by their names there. From the controller."""
+
+    @property
+    def known(self) -> Values:
+        """What this drain has found. Before it has begun, the record may have the finding of an earlier one."""
+        return {} if self.state in BEFORE_ANYTHING else self.finding
 
     def listed(self, name: str) -> list[t.Any]:
         """Return an option that is a list. Raise MethodError where the record has something else: a text would be taken letter by letter."""
@@ -61,6 +72,8 @@ class Answer(t.NamedTuple):
 
     state: str
     error: str | None = None
+    note: str | None = None
+    """What an operator has to know all the same."""
 
 
 class Method(abc.ABC):
@@ -71,6 +84,10 @@ class Method(abc.ABC):
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         """Return what undo() will need to know. It is in the record before begin() acts."""
+        return {}
+
+    def handover(self, machine: Machine, task: Task) -> t.Mapping[str, str]:
+        """Return what another host has to do before begin() can act, or {}. The controller does it where its variables name that host."""
         return {}
 
     @abc.abstractmethod

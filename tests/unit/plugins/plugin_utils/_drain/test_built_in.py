@@ -40,7 +40,7 @@ def test_each_has_its_tasks_in_the_roles_folder_and_no_other(tmp_path: pathlib.P
         (tmp_path / kind / "undo.yml").touch()
     folders = [methods, str(tmp_path)]
     assert folder_of("haproxy", "linux", folders) == f"{methods}/haproxy"
-    # What is built in on Windows alone is an operator's own elsewhere.
-    assert [folder_of("wsfc", system, folders) for system in ("windows", "linux")] == [f"{methods}/wsfc", str(tmp_path / "wsfc")]
+    # What the engine runs on Windows has no tasks there, and is an operator's own elsewhere.
+    assert [folder_of("wsfc", system, folders) for system in ("windows", "linux")] == [None, str(tmp_path / "wsfc")]
     assert folder_of("flagged", "linux", folders) == str(tmp_path / "flagged")
     assert [folder_of("flagged", "linux", some) for some in ([methods], [str(tmp_path)], [])] == [None] * 3

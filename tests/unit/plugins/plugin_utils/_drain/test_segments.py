@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.segments 
 
 
 def step(kind: str, **keys: Any) -> Any:
-    return {"id": kind, "kind": kind, "outside": False, "act": True, **keys}
+    return {"id": kind, "kind": kind, "outside": False, "act": True, "given": {}, "override": {}, **keys}
 
 
 def cut(*steps: Any, system: str = "linux") -> list[tuple[bool, int, list[str], bool]]:
@@ -51,10 +51,19 @@ def test_what_is_only_reported_is_recorded_by_the_engine() -> None:
     assert cut(step("haproxy", act=False), step("none")) == [(True, 0, ["haproxy", "none"], True)]
 
 
-def test_on_windows_all_but_the_cluster_is_the_engines() -> None:
-    assert cut(step("probe_file"), step("iis"), step("wsfc"), step("service"), step("command"), step("none"), system="windows") == [
+KINDS = ["probe_file", "iis", "wsfc", "service", "command", "none"]
+
+
+def test_on_windows_all_of_the_vms_own_are_the_engines() -> None:
+    assert cut(*map(step, KINDS), system="windows") == [(True, 0, KINDS, True)]
+
+
+@pytest.mark.parametrize("where", ["given", "override"])
+def test_what_another_host_may_have_to_act_for_stands_alone(where: str) -> None:
+    steps = [step(kind, **{where: {"availability_groups": ["Orders"]}} if kind == "wsfc" else {}) for kind in KINDS]
+    assert cut(*steps, system="windows") == [
         (True, 0, ["probe_file", "iis"], False),
-        (False, 2, ["wsfc"], False),
+        (True, 2, ["wsfc"], False),
         (True, 3, ["service", "command", "none"], True),
     ]
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.failovers import needs_failover
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 
@@ -110,7 +111,7 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
     [
         ("tasks", {"method": "tasks", "undo": "u"}, "linux"),
         ("own", {"method": "own"}, "linux"),
-        ("wsfc", {"method": "wsfc"}, "windows"),
+        ("wsfc", {"method": "wsfc"}, "linux"),
     ],
 )
 def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
@@ -119,10 +120,19 @@ def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: st
     assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
 
 
+GROUPS = {"availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}
+
+
 @pytest.mark.parametrize("phase", ["drained", "draining"])
-def test_on_windows_a_drain_of_a_cluster_node_is_left_to_tasks(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host_may_have_to_act_first(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modules, "is_installed", lambda name: True)
-    assert split([drain()], vm({"method": "wsfc"}, records=[recorded({"method": "wsfc"}, phase=phase)], system="windows"))["on_vm"] == []
+    record = recorded({"method": "wsfc", "options": GROUPS}, phase=phase)
+    # What the record says makes nothing happen on another host.
+    (one,) = split([drain()], vm({"method": "wsfc"}, records=[record], system="windows"))["on_vm"]
+    assert drain_order(one).steps[0].override == {"replicas": {}, "availability_groups": []}
+    assert split([drain()], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"] == []
+    (one,) = split([{"act": "recover", "event_id": "E1", "claim": None}], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"]
+    assert undo_order(one).steps[0].override == {"replicas": {}}
     (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
     assert [step["kind"] for step in one["steps"]] == ["service", "iis"]
 
@@ -161,7 +171,26 @@ def test_what_is_empty_is_left_out_and_nothing_is_changed_in_place() -> None:
 
 
 TEXT = st.sampled_from(
-    ["E1", "e1", "service", "command", "haproxy", "tasks", "own", "none", "drained", "undone", "failed", "draining", "1-service", "a", "../x", "", "maint"]
+    [
+        "E1",
+        "e1",
+        "service",
+        "command",
+        "wsfc",
+        "haproxy",
+        "tasks",
+        "own",
+        "none",
+        "drained",
+        "undone",
+        "failed",
+        "draining",
+        "1-service",
+        "a",
+        "../x",
+        "",
+        "maint",
+    ]
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=6
@@ -170,7 +199,16 @@ METHOD = st.fixed_dictionaries({}, optional=dict.fromkeys(("id", "method", "stat
 RECORD = st.fixed_dictionaries({"event": st.fixed_dictionaries({"event_id": TEXT})}, optional={"phase": TEXT, "methods": st.lists(METHOD, max_size=4)})
 ENTRY = (
     st.fixed_dictionaries(
-        {"method": TEXT}, optional={"names": st.just(["a"]), "balancers": st.just(["lb1"]), "name": TEXT, "outside": JSON, "by_hand": JSON, "undo": TEXT}
+        {"method": TEXT},
+        optional={
+            "names": st.just(["a"]),
+            "balancers": st.just(["lb1"]),
+            "availability_groups": st.just(["Orders"]),
+            "name": TEXT,
+            "outside": JSON,
+            "by_hand": JSON,
+            "undo": TEXT,
+        },
     )
     | JSON
 )
@@ -187,7 +225,7 @@ def test_nothing_but_the_engines_methods_is_ever_sent(actions: Any, records: Any
     for one in taken["on_vm"]:
         assert one["act"] in (*ALWAYS, "drain", "undo", "recover")
         for step in one.get("steps", ()) if one["act"] not in ALWAYS else ():
-            assert not step["outside"]
+            assert not step["outside"] and not (one["act"] == "drain" and needs_failover(step))
             assert not step["act"] or step["kind"] in methods_of(system)
         if one["act"] == "drain":
             assert one["steps"], "an empty list is not a drain"

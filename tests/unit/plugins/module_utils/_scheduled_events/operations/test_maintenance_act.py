@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act as module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
@@ -273,6 +274,63 @@ def test_each_phase_is_one_line_in_the_log_of_the_vm(act, method):
     options.update(actions=[drain(event={**ABOUT, "event_type": "Re\nboot \x1b[31m"})], observe=False)
     act_on_vm(options, access)
     assert len(lines) == 2 and all("\n" not in line and "\x1b" not in line for line in lines)
+
+
+class Cluster:
+    """In place of a failover cluster; it notes each call."""
+
+    def __init__(self):
+        self.calls, self.error = [], None
+
+    def take_over(self, instance, group):
+        self.calls.append((instance, group))
+        if self.error:
+            raise self.error
+
+
+@pytest.fixture
+def cluster(act):
+    act.vm.machine = act.vm.machine._replace(failover_cluster=Cluster())
+    return act.vm.machine.failover_cluster
+
+
+TAKE_OVER = {"act": "take_over", "instance": "SQL2", "group": "Orders"}
+
+
+def test_a_replica_takes_over_and_nothing_else_is_asked_of_its_vm(act, cluster, monkeypatch):
+    monkeypatch.setattr(module, "boot_id_of", lambda files, host: pytest.fail("nobody asks for the boot"))
+    (result,) = act(TAKE_OVER)["results"]
+    assert (result, cluster.calls) == ({"act": "take_over", "event_id": "", "failed": False, "changed": True}, [("SQL2", "Orders")])
+    assert not os.path.exists(act.vm.files.where)
+    cluster.error = OSError("SQL2 was to take over: no")
+    (result,) = act(TAKE_OVER)["results"]
+    assert (result["failed"], result["msg"]) == (True, "SQL2 was to take over: no")
+
+
+def test_check_mode_fails_nothing_over(act, cluster):
+    act.check_mode = True
+    assert act(TAKE_OVER)["results"][0]["changed"] and cluster.calls == []
+
+
+@pytest.mark.parametrize("missing", ["instance", "group"])
+def test_a_failover_names_what_and_where(act, cluster, missing):
+    (result,) = act({**TAKE_OVER, missing: ""})["results"]
+    assert (result["error_kind"], result["msg"], cluster.calls) == ("bad_option", "group and instance must be given", [])
+
+
+def test_there_is_no_failover_without_a_cluster(act):
+    (result,) = act(TAKE_OVER)["results"]
+    assert (result["error_kind"], result["msg"]) == ("bad_option", "there is no failover cluster on this system")
+
+
+def test_what_a_method_notes_and_hands_over_is_in_the_result(act, method):
+    method.checks = [Answer("drained", note="Nothing was done.\x1b[2J")]
+    (result,) = act(drain(stop_at_finding=True))["results"]
+    assert (result["warning"], result["handover"], act.warnings) == ("Nothing was done.\x1b[2J", {}, ["Nothing was done.\\x1b[2J"])
+    method.handover = lambda machine, task: {"Orders": " ".join((task.peers["sql2"], task.resources[0], task.present["was"]))}
+    method.checks = ["lost"]
+    (result,) = act(drain(stop_at_finding=True, peers={"sql2": "two"}))["results"]
+    assert (result["state"], result["handover"], method.calls[-1]) == ("found", {"Orders": "two vm_0 in"}, "find")
 
 
 def test_an_observation_alone_is_not_changed(act):

@@ -72,5 +72,5 @@ def test_sites_and_pools_are_set_by_name() -> None:
 
 def test_the_machine_is_a_windows_one() -> None:
     machine = windows_machine(FakeCalls(), lambda: "2026-11-21T20:00:00.000000Z")
-    assert machine.system == "windows" and machine.web_server is not None
+    assert machine.system == "windows" and machine.web_server is not None and machine.failover_cluster is not None
     assert not machine.is_lost(OSError("x"))

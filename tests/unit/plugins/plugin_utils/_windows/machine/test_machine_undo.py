@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import typing as t
 
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.failover_cluster import CLUSTER_SCRIPT, RESUME_SCRIPT
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import windows_machine
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, Vm, step
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.machine.fake_calls import FakeCalls
@@ -20,7 +22,7 @@ class Windows:
     """One service, one site, one application pool and one file that was set aside."""
 
     def __init__(self) -> None:
-        self.service, self.site, self.pool = "stopped", "Stopped", "Stopped"
+        self.service, self.site, self.pool, self.node = "stopped", "Stopped", "Stopped", "Paused"
         self.calls = FakeCalls(
             win_service_info=lambda given: {"services": [{"name": given["name"], "state": self.service}]},
             win_command=self.command,
@@ -29,7 +31,17 @@ class Windows:
             web_app_pool_info=lambda given: {"app_pools": [{"attributes": {"state": self.pool}}]},
             website=lambda given: self.set("site"),
             web_app_pool=lambda given: self.set("pool"),
+            win_powershell=self.script,
         )
+
+    def script(self, given: dict[str, t.Any]) -> dict[str, t.Any]:
+        if given["script"] == CLUSTER_SCRIPT:
+            nodes = [{"name": "N1", "state": self.node, "drain": "Completed"}]
+            seen = {"cluster": "shop", "managed": 1, "node": "N1", "nodes": nodes, "groups": [{"name": "Files", "owner": "N1", "state": "Online"}]}
+            return {"output": [json.dumps(seen)]}
+        assert (given["script"], given["parameters"]) == (RESUME_SCRIPT, {"Node": "N1", "Failback": "Immediate"})
+        self.node = "Up"
+        return {"output": []}
 
     def command(self, given: dict[str, t.Any]) -> dict[str, t.Any]:
         self.service = "started"
@@ -42,6 +54,11 @@ class Windows:
 
 PROBE = {"path": "C:\\ready", "present_means": "in", "interval": 5, "threshold": 2, "ports": [], "mode": "0644"}
 IIS = {"sites": ["Shop"], "pools": ["P"], "connections": 0}
+WSFC = {
+    "node": "", "failback": "immediate", "managed_events": "step_aside", "availability_groups": [], "instance": "localhost", "replicas": {},
+    "return_primary": False,
+}  # fmt: skip
+NODE = {"cluster": "shop", "node": "N1", "state": "Up", "aside": False, "groups": ["Files"], "moved": {}}
 # Kind, options and finding as 1.3.1 wrote them, and the modules that the undo calls: never more than the tasks of 1.x did.
 RECORDED: list[tuple[str, dict[str, t.Any], dict[str, t.Any], list[str]]] = [
     ("service", {"names": ["Front"]}, {"Front": "started"}, ["win_service_info", "win_command", "win_service_info"]),
@@ -56,6 +73,9 @@ RECORDED: list[tuple[str, dict[str, t.Any], dict[str, t.Any], list[str]]] = [
         ["website_info", "web_app_pool_info", "web_app_pool", "website", "website_info", "web_app_pool_info"],
     ),
     ("iis", IIS, {"sites": {"Shop": "Stopped"}, "pools": {"P": "Stopped"}}, []),
+    ("wsfc", WSFC, NODE, ["win_powershell"] * 3),
+    ("wsfc", WSFC, {**NODE, "state": "Paused"}, ["win_powershell"]),
+    ("wsfc", WSFC, {**NODE, "aside": True}, []),
 ]
 
 

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Failovers that a drain needs on other hosts: where and of what says the settings alone, and never a VM's record or answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import WSFC
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Step
+
+
+class Failover(TypedDict):
+    """One availability group that another host takes over."""
+
+    host: str
+    """The inventory host, as the settings name it."""
+    instance: str
+    """Its SQL Server."""
+    group: str
+
+
+def needs_failover(step: Step) -> bool:
+    """Return whether a drain may need a failover, which another host does: only then maintenance_act stops before the method acts."""
+    return step["kind"] == WSFC and step["act"] and bool(plain_values.texts(_settings(step).get("availability_groups")))
+
+
+def failovers(handover: Any, step: Step) -> list[Failover]:
+    """Return what other hosts do before the method acts. Raise ValueError for what the settings do not name."""
+    settings = _settings(step)
+    groups, replicas = plain_values.texts(settings.get("availability_groups")), plain_values.mapping(settings.get("replicas"))
+    found: list[Failover] = []
+    for group, replica in sorted(plain_values.mapping(handover).items()):
+        host = plain_values.text(replicas.get(plain_values.text(replica) or ""))
+        if group not in groups or host is None:
+            raise ValueError(f"the settings of method {step['id']} do not name availability group {str(group)[:100]} on replica {str(replica)[:100]}")
+        found.append({"host": host, "instance": str(replica), "group": str(group)})
+    return found
+
+
+def failure(answers: Any) -> str:
+    """Return what failed, from the results of the loop over failovers, or an empty text.
+
+    A host that cannot be reached has failed nothing: the VM is still primary, which the next look says.
+    """
+    found = []
+    for answer in map(plain_values.mapping, plain_values.items(answers)):
+        if plain_values.flag(answer.get("unreachable")):
+            continue
+        results = [plain_values.mapping(one) for one in plain_values.items(answer.get("results"))]
+        wrong = next((one for one in results if plain_values.flag(one.get("failed")) is not False), None) if results else answer
+        if wrong is not None:
+            found.append(str(wrong.get("msg") or "no reason was given"))
+    return "; ".join(found)
+
+
+def peers(methods: Any, variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names in Azure of the hosts that drain_methods names as replicas, from their variables; one that is not known is missing."""
+    found = {}
+    for entry in map(plain_values.mapping, plain_values.items(methods)):
+        replicas: Sequence[Any] = list(plain_values.mapping(entry.get("replicas")).values()) if entry.get("method") == WSFC else []
+        for host in plain_values.texts(replicas):
+            name = _name_of(plain_values.mapping(variables[host])) if host in variables else None
+            if name is not None:
+                found[host] = name
+    return found
+
+
+def _name_of(given: Mapping[str, Any]) -> str | None:
+    """Return a host's name in Azure: as observed in this run, else as configured."""
+    return plain_values.text(plain_values.mapping(given.get("observe_look")).get("vm_name")) or plain_values.text(given.get("respond_vm_name"))
+
+
+def _settings(step: Step) -> dict[str, Any]:
+    return {**step["given"], **step["override"]}

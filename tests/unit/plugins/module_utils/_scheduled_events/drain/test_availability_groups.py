@@ -1,0 +1,71 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which replica takes over an availability group, and why one may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import availability_groups as groups
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import Replica
+
+AROUND = groups.Surroundings({"sql2": "b", "SQL3": "c", "SQL9": "i"}, {"b": "VM2", "c": "VM3"}, {"vm1"})
+
+
+def replica(name, **more):
+    about = {"mode": "SYNCHRONOUS_COMMIT", "here": False, "role": "SECONDARY", "health": "HEALTHY", "ready": True, **more}
+    return Replica("Orders", name, **about)
+
+
+HERE = replica("SQL1", here=True, role="PRIMARY")
+
+
+def test_groups_are_known_without_case_and_as_the_settings_write_them():
+    assert groups.primary_here(["ORDERS", "Bills"], [HERE]) == ["ORDERS"]
+    assert groups.unknown(["ORDERS", "Bills"], [HERE]) == ["Bills"]
+    for other in (HERE._replace(here=False), HERE._replace(role="SECONDARY"), HERE._replace(role="")):
+        assert groups.primary_here(["Orders"], [other]) == []
+
+
+def test_the_first_of_the_settings_takes_over():
+    replicas = [HERE, replica("SQL3"), replica("SQL2"), replica("SQL4")]
+    assert groups.candidates("orders", replicas, AROUND) == {"sql2": "", "SQL3": ""}
+    assert groups.targets(["orders"], replicas, AROUND) == {"orders": "sql2"}
+    assert groups.targets(["Bills"], replicas, AROUND) == {}
+
+
+@pytest.mark.parametrize("other", [{"mode": "ASYNCHRONOUS_COMMIT"}, {"ready": False}, {"health": "PARTIALLY_HEALTHY"}, {"role": ""}, {"role": "RESOLVING"}])
+def test_one_that_would_lose_something_may_not(other):
+    assert groups.candidates("Orders", [HERE, replica("SQL2", **other)], AROUND) == {"sql2": "not synchronised"}
+
+
+def test_whether_the_event_hits_it_must_be_known():
+    replicas = [HERE, replica("SQL2"), replica("SQL3")]
+    assert groups.candidates("Orders", replicas, AROUND._replace(vms={"c": "Vm1"})) == {
+        "sql2": "the name of b in Azure is not known",
+        "SQL3": "its VM Vm1 is hit by the same event",
+    }
+    # The instance here is no replica that could take over.
+    assert groups.candidates("Orders", [HERE], AROUND._replace(hosts={"SQL1": "a"})) == {}
+
+
+@pytest.mark.parametrize(("chosen", "reasons", "words"), [
+    ("A", {"A": ""}, None),
+    ("A", {"A": "down", "B": ""}, "A, which was to take over, cannot (A: down; B: may take over)"),
+    ("A", {}, "A, which was to take over, cannot (the option replicas names none of its replicas)"),
+    ("", {}, "no replica may take over (the option replicas names none of its replicas)"),
+])  # fmt: skip
+def test_a_refusal_says_why(chosen, reasons, words):
+    expected = None if words is None else f"availability group Orders has its primary replica here, and {words}"
+    assert groups.refusal("Orders", chosen, reasons) == expected
+
+
+@pytest.mark.parametrize(("more", "waits"), [
+    ({}, False), ({"role": "SECONDARY"}, False), ({"role": "RESOLVING"}, True), ({"health": "NOT_HEALTHY"}, True),
+    ({"health": "NOT_HEALTHY", "here": False}, False),
+])  # fmt: skip
+def test_what_is_here_must_be_in_step(more, waits):
+    one = HERE._replace(**more)
+    expected = [f"availability group ORDERS is not synchronised here yet ({one.role}, {one.health})"] if waits else []
+    assert groups.out_of_step(["ORDERS", "Bills"], [one]) == expected

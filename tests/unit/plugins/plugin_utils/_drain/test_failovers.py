@@ -1,0 +1,90 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Failovers on other hosts: the settings name them, and no record or answer of a VM adds one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import drain_steps
+
+FILTERS = FilterModule().filters()
+WSFC = {"method": "wsfc", "availability_groups": ["Orders", "Bills"], "replicas": {"SQL2": "sql2", "SQL3": "sql3"}}
+
+
+def first_step(methods: Any, record: Any = None) -> Any:
+    return drain_steps(record or {}, [methods], [], "sql1", "windows")[0]
+
+
+def test_host_and_instance_are_those_of_the_settings() -> None:
+    assert FILTERS["drain_failovers"]({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC)) == [
+        {"host": "sql2", "instance": "SQL2", "group": "Bills"},
+        {"host": "sql3", "instance": "SQL3", "group": "Orders"},
+    ]
+    assert FILTERS["drain_failovers"]({}, first_step(WSFC)) == FILTERS["drain_failovers"](None, first_step(WSFC)) == []
+
+
+@pytest.mark.parametrize("handover", [{"Orders": "SQL9"}, {"Payroll": "SQL2"}, {"Orders": "sql2"}, {"Orders": ["SQL2"]}, {"Orders": None}])
+def test_what_the_settings_do_not_name_is_an_error(handover: Any) -> None:
+    with pytest.raises(ValueError, match="the settings of method 1-wsfc do not name availability group"):
+        FILTERS["drain_failovers"](handover, first_step(WSFC))
+
+
+def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
+    options = {"availability_groups": ["Orders", "Payroll"], "replicas": {"SQL9": "victim"}}
+    record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": {"moved": {}}, "options": options}]}
+    step = first_step({**WSFC, "availability_groups": ["Orders"]}, record)
+    assert step["options"] == options
+    assert FILTERS["drain_failovers"]({"Orders": "SQL2"}, step) == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
+    for handover in ({"Payroll": "SQL2"}, {"Orders": "SQL9"}):
+        with pytest.raises(ValueError, match="do not name"):
+            FILTERS["drain_failovers"](handover, step)
+
+
+@pytest.mark.parametrize(("answers", "words"), [
+    ([], ""),
+    ([{"results": [{"failed": False}]}], ""),
+    ([{"results": [{"failed": True, "msg": "a"}]}, {"results": [{"failed": False}]}, {"msg": "b", "failed": False}], "a; b"),
+    ([{"results": [{"msg": "unclear"}]}], "unclear"),
+    ([{}], "no reason was given"),
+    ([{"unreachable": True, "msg": "gone"}], ""),
+    (None, ""),
+])  # fmt: skip
+def test_what_failed(answers: Any, words: str) -> None:
+    assert FILTERS["drain_failover_error"](answers) == words
+
+
+class Variables(Mapping[str, Any]):
+    """Like hostvars: only what is asked for is made."""
+
+    def __init__(self, **known: Any) -> None:
+        self.known = known
+        self.asked: list[str] = []
+
+    def __getitem__(self, host: str) -> Any:
+        self.asked.append(host)
+        return self.known[host]
+
+    def __contains__(self, host: object) -> bool:
+        return host in self.known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+def test_names_in_azure_are_as_observed_or_as_configured() -> None:
+    variables = Variables(sql2={"observe_look": {"vm_name": "two"}, "respond_vm_name": "2"}, sql3={"observe_look": {}, "respond_vm_name": "3"}, web1={})
+    assert FILTERS["drain_peers"]([{"method": "none"}, WSFC], variables) == {"sql2": "two", "sql3": "3"}
+    assert variables.asked == ["sql2", "sql3"]
+    for observed in (None, "x", {"vm_name": None}):
+        assert FILTERS["drain_peers"]([WSFC], Variables(sql2={"observe_look": observed})) == {}
+    assert FILTERS["drain_peers"]([{"method": "own", "replicas": {"a": "sql2"}}, {**WSFC, "replicas": "x"}, "x"], variables) == {}
+    assert FILTERS["drain_peers"](None, variables) == {}
