@@ -68,7 +68,7 @@ def test_what_actions_need_is_kept_as_it_is_said() -> None:
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.fixed_dictionaries({}, optional={name: JUNK for name in ("exclude", "labels", "drain_methods", "drain_methods_former", "folders", "system")}) | JUNK)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("exclude", "labels", "drain_methods", "drain_methods_former", "folders", "system"), JUNK)) | JUNK)
 def test_no_variable_stops_it(given: Any) -> None:
     found = read(given, "web1")
     assert found.keys() == VMSettings.__annotations__.keys()
