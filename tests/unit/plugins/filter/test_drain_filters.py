@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
-from ansible_collections.maintenance.azure.plugins.filter.observations import observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import configured
 
 FILTERS = FilterModule().filters()
@@ -22,10 +20,6 @@ METHODS = [
     {"method": "service", "names": ["a"]},
     {"method": "haproxy", "balancers": ["lb1"], "backends": ["app"], "name": "shop"},
     {"method": "tasks", "begin": "main.yml", "check": "main.yml", "undo": "main.yml"},
-]
-TARGETS = [
-    {"name": "shop", "method": "haproxy", "server": "web1", "balancers": ["lb1"], "backends": ["app"]},
-    {"name": "3-tasks", "method": "tasks", "server": "", "balancers": [], "backends": []},
 ]
 
 
@@ -52,14 +46,3 @@ def test_settings_that_cannot_be_right_are_named(methods: Any, former: Any, word
 @pytest.mark.parametrize("former", [[], (), None, "", [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "tasks", "name": "x", "by_hand": True}]])
 def test_settings_that_are_right_have_no_problems(former: Any) -> None:
     assert FILTERS["drain_problems"](METHODS, former, "linux", FOLDERS, PLACES) == []
-
-
-def test_an_observation_carries_the_targets_of_the_variables() -> None:
-    assert FILTERS["drain_targets"](METHODS, "web1") == TARGETS
-    assert FILTERS["drain_targets"]([], "web1", [{"method": "haproxy", "balancers": ["lb2"], "by_hand": True}])[0]["balancers"] == []
-    # A VM's own answer has no say in them.
-    look = {"events": [], "targets": ["evil"]}
-    (one,) = observations(["web1"], {"web1": {"__respond_host": {"targets": TARGETS}, "observe_look": look}})
-    assert one["targets"] == TARGETS
-    (other,) = gate_observations(["web1"], {"web1": {"drain_methods": METHODS, "observe_look": look}}, ["web1"], 1)
-    assert other["targets"] == TARGETS
