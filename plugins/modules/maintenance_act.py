@@ -158,6 +158,21 @@ asked:
   type: list
   elements: dict
   sample: []
+vm_settings:
+  description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
+  returned: when O(vm_settings) was given, also where the VM failed or could not be reached
+  type: dict
+  sample: {}
+excluded:
+  description: That the VM was not asked, for O(vm_settings) excludes it.
+  returned: when it was not asked for this reason
+  type: bool
+  sample: true
+refused:
+  description: Why the VM was not asked, for its facts contain settings of this collection.
+  returned: when it was not asked for this reason
+  type: str
+  sample: the setting respond_policy comes from its facts
 results:
   description: What came of each action, in the order of O(actions).
   returned: success
