@@ -80,7 +80,7 @@ class State(TypedDict):
     involved: list[str]
     """The hosts that have something to do, or to wait for, in this pass."""
     staying: list[str]
-    """These and, where they are none, one that reports."""
+    """These, and one of the others, which reports where none of them can."""
     taken: int
     """How many plans were taken."""
     fingerprint: str
