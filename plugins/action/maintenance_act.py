@@ -43,7 +43,7 @@ class ActionModule(EitherWay):
         if isinstance(vm_settings, Mapping):
             refused = why_refused(task_vars.get("ansible_facts"))
             if refused:
-                return {"changed": False, "refused": refused}
+                return {"failed": True, "msg": refused, "refused": True}
             if flag(vm_settings.get("exclude")) is True:
                 return {"changed": False, "excluded": True}
         given = self._task.args

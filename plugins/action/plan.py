@@ -10,6 +10,7 @@ import time
 import typing as t
 
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
@@ -17,13 +18,14 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_valu
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
 
 # Letters and digits, for they become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
@@ -46,8 +48,14 @@ BEGIN_GATE = {
     "wait_timeout": {"type": "int", "default": 3600},
     "keepers": {"type": "list", "elements": "str", "default": []},
 }
-SPEC = {"begin": {"type": "dict", "options": BEGIN}, "begin_gate": {"type": "dict", "options": BEGIN_GATE}, "go_on": {"type": "str"}}
-ONE_OF = (tuple(SPEC),)
+SPEC = {
+    "begin": {"type": "dict", "options": BEGIN},
+    "begin_gate": {"type": "dict", "options": BEGIN_GATE},
+    "go_on": {"type": "str"},
+    "check_only": {"type": "bool", "default": False},
+}
+ONE_OF = (("begin", "begin_gate", "go_on"),)
+EXCLUSIVE = (("begin", "begin_gate"), ("begin_gate", "go_on"))
 # Settings of a VM, and the variables that they are in.
 INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
 WRONG_INPUT = (GateError, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
@@ -63,25 +71,35 @@ class ActionModule(ActionBase):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, variables)
-        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=ONE_OF, required_one_of=ONE_OF)
+        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_one_of=ONE_OF)
         try:
             state = self._state(arguments, variables)
         except WRONG_INPUT as error:
             # Not from it: core would print the words of the cause as well, as they are.
             return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
+        Display().v(_in_words(state))
         # All that is kept is no reading for people, so it is not printed with -v. On ansible-core 2.18, wrap_var keeps texts from being templates.
         return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         results = _Results(variables["hostvars"])
         if arguments["begin"] is not None:
-            return self._begin(arguments["begin"], results, variables)
+            return self._begin(arguments, results, variables)
         if arguments["begin_gate"] is not None:
             return self._begin_gate(arguments["begin_gate"], results, variables)
         return _go_on(arguments["go_on"], results, variables)
 
-    def _begin(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> pass_loop.State:
+    def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        """Freeze what the pass is asked for, before any VM is asked; or begin with what was frozen, when all VMs have been."""
+        if arguments["check_only"]:
+            # With such facts the settings are none of the inventory's. They are read after the observation, from a host that has none.
+            return {} if why_refused(variables.get("ansible_facts")) else {"request": self._request(arguments["begin"])}
+        frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
+        request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
         hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_hosts"))
+        return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, results.of, time.time())
+
+    def _request(self, given: dict[str, t.Any]) -> pass_loop.Request:
         request: pass_loop.Request = {
             "policy": _rules(given["policy"]),
             "settings": {**plain(given["settings"]), "run": self._run(_new_run_id(), given["who"], "events")},
@@ -92,7 +110,8 @@ class ActionModule(ActionBase):
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
         }
-        return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, results.of, time.time())
+        settings_module.load(request["settings"])
+        return request
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         request: gate_loop.GateRequest = {
@@ -161,6 +180,13 @@ class _Results:
     def _identity(variables: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:
         names = ("ansible_facts", "respond_vm_id", "vmid", "id")
         return expected_identity.of_variables({name: variables.get(name) for name in names})
+
+
+def _in_words(state: t.Mapping[str, t.Any]) -> str:
+    """Say what comes next, for -v."""
+    actions = (mapping(state.get("plan")).get("steps") or []) if state.get("do") not in ("wait", "end") else []
+    words = [f"{action['host']} {action['act']}{' (goes on)' if action['continues'] else ''}" for action in actions]
+    return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(words)}", LONGEST_LINE)
 
 
 def _names(value: t.Any) -> list[str]:

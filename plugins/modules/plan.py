@@ -91,8 +91,14 @@ options:
         elements: str
         default: []
   go_on:
-    description: The name under which the tasks of this pass register their results.
+    description:
+      - The name under which the tasks of this pass register their results.
+      - Together with O(begin) the pass begins with what was checked under this name before, see O(check_only).
     type: str
+  check_only:
+    description: Whether to check O(begin) and keep it, before any VM is observed. Nothing is planned.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
@@ -222,10 +228,17 @@ request:
 
 from ansible.module_utils.basic import AnsibleModule
 
+ARGUMENTS = {
+    "begin": {"type": "dict"},
+    "begin_gate": {"type": "dict"},
+    "go_on": {"type": "str"},
+    "check_only": {"type": "bool", "default": False},
+}
+
 
 def main() -> None:
     """Fail: all of its work is done by the action of the same name, on the controller."""
-    module = AnsibleModule(argument_spec={"begin": {"type": "dict"}, "begin_gate": {"type": "dict"}, "go_on": {"type": "str"}}, supports_check_mode=True)
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     module.fail_json(msg="maintenance.azure.plan runs on the controller: call it by this name, so that its action plugin is used.")
 
 

@@ -92,7 +92,7 @@ class Fleet:
     def respond(self) -> tuple[Cost, Cost, list[tuple[str, Cost]]]:
         """One pass: the first look over all, everything after it, and the tasks of that."""
         found = self.run("maintenance.azure.respond")
-        decided = next(place for place, (task, _cost) in enumerate(found) if task.endswith("Plan | Put together what was seen"))
+        decided = next(place for place, (task, _cost) in enumerate(found) if task.endswith("Plan | What each VM does next"))
         return total(found[:decided]), total(found[decided:]), found[decided:]
 
 

@@ -44,7 +44,7 @@ def main() -> int:
             process = subprocess.Popen(command, env=lab.environment(), cwd=folder, stdout=file)
             try:
                 while process.poll() is None:
-                    turns = output.read_text().count("Plan | Decide what each VM does next")
+                    turns = output.read_text().count("Plan | What each VM does next")
                     print(f"{turns:4d} plans  {memory(process.pid):6.1f} MB", flush=True)
                     time.sleep(10)
             finally:

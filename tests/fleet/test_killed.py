@@ -27,7 +27,7 @@ from .lab.storm import all_over
 CHOSEN = (
     "On VM | Begin, check and record",
     "On VM | Begin, check and record > Act | On the VM",
-    "Act | On the VM > Turn | ",
+    "Act | On the VM > Plan | ",
     "Undo on VM | Undo and record",
 )
 EVENTS = (

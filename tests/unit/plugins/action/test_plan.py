@@ -28,7 +28,7 @@ class HostVars(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         self.read.append(name)
-        return self.hosts[name] if name in self.hosts else mock.sentinel.undefined
+        return self.hosts.get(name, mock.sentinel.undefined)
 
     def __contains__(self, name: object) -> bool:
         return name in self.hosts
@@ -85,7 +85,8 @@ def drained(name: str) -> dict[str, Any]:
     ("arguments", "words"),
     [
         ({}, "one of the following is required: begin, begin_gate, go_on"),
-        ({"begin": {}, "go_on": "p"}, "mutually exclusive"),
+        ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
+        ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
         ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),
         ({"begin": {"nothing": 1}}, "Unsupported parameters"),
     ],
@@ -184,6 +185,35 @@ def test_identities_come_from_the_inventory() -> None:
     vm_id = "11111111-0000-4000-8000-000000000000"
     play = Play(a={**observed("a"), "vmid": vm_id}, b={**observed("b"), "vmid": vm_id, "ansible_facts": {"vmid": vm_id}})
     assert [one["expected_identity"] for one in play.begin()["observations"]] == [{"vm_id": vm_id}, {}]
+
+
+# What is checked and kept before any VM is asked
+
+
+def test_what_was_checked_before_is_what_the_pass_begins_with() -> None:
+    play = Play(a=drained("a"))
+    kept = play.variables["p"] = play.run(begin={"policy": [{"name": "never", "drain": False, "approve": "never"}], "settings": SETTINGS}, check_only=True)
+    assert "plan" not in kept
+    assert play.hosts.read == []
+    found = play.run(begin={"policy": "default", "settings": {"pass_interval": 5}}, go_on="p")
+    assert found["request"] == kept["request"]
+    assert (found["run"], found["request"]["policy"][0]["name"]) == (kept["request"]["settings"]["run"]["id"], "never")
+
+
+@pytest.mark.parametrize("given", [{"policy": "nobody"}, {"settings": {"nothing": 1}}])
+def test_what_is_wrong_is_found_before_any_vm_is_asked(given: dict[str, Any]) -> None:
+    play = Play(a=observed("a"))
+    assert play.run(begin=given, check_only=True)["failed"]
+    assert play.hosts.read == []
+
+
+def test_a_host_with_settings_in_its_facts_says_not_what_rules_the_fleet() -> None:
+    play = Play(a=observed("a"), b=observed("b"))
+    play.variables["ansible_facts"] = EVIL
+    play.variables["p"] = kept = play.run(begin={"policy": "documentation"}, check_only=True)
+    assert "request" not in kept
+    del play.variables["ansible_facts"]
+    assert play.run(begin={"policy": "default"}, go_on="p")["request"]["policy"][0]["name"] == "short pause"
 
 
 # Settings of VMs

@@ -42,7 +42,7 @@ def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"differing": [], "involved": ["vm1", "vm2"], "done": False, "wait": {"seconds": 5, "watch": [], "why": "it takes its time"}}
+    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "wait": {"seconds": 5, "watch": [], "why": "it takes its time"}}
     return {"steps": list(steps), "fingerprint": " ".join(f"{one['act']} {one['host']}" for one in steps), **known, **more}
 
 

@@ -115,13 +115,24 @@ def test_documents_that_differ_are_read_once_more(monkeypatch: pytest.MonkeyPatc
     assert (state["do"], list(state["actions"])) == ("act", ["vm1"])
 
 
+def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan(step("note"), differing=["vm1", "vm2"], fingerprint="2"))
+    assert its.begin()["contact"] == ["vm1"]
+    state = its.go_on()
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm2"], {})
+    # Two that differ for good are not read in turns for ever.
+    assert list(its.go_on()["actions"]) == ["vm1"]
+    its.begin(wait=False)
+    assert len(its.play()) <= 6
+
+
 # Actions
 
 
-def test_actions_are_taken_on_their_vms_and_all_are_observed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_actions_are_taken_on_their_vms_and_those_vms_are_observed(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("note")), plan())
     state = its.begin()
-    assert (state["do"], state["contact"], state["stages"]) == ("act", ["vm1", "vm2"], [])
+    assert (state["do"], state["contact"], state["stages"]) == ("act", ["vm1"], [])
     assert [(one["act"], one["turn"]) for one in state["actions"]["vm1"]] == [("note", "run000mine turn 0")]
     assert state["assignments"]["vm1"]["on_vm"] == state["actions"]["vm1"]
     assert its.go_on()["actions"] == {}
@@ -169,7 +180,7 @@ def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.Monk
 def test_in_check_mode_it_says_what_it_would_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("claim", expired=[])))
     state = its.begin(check_mode=True, settings={"run": {"id": ""}})
-    assert (state["do"], state["actions"], state["contact"]) == ("say", {}, [])
+    assert (state["do"], state["actions"], state["contact"]) == ("say", {}, ["vm1", "vm2"])
     assert its.go_on()["do"] == "end"
     assert len(its.planned) == 1
 
@@ -383,15 +394,26 @@ def test_where_all_are_silent_all_are_asked(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_vm_that_falls_silent_is_left_out_until_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(9)))
-    its.begin()
+    its = Pass(monkeypatch, *(plan(step("claim", expired=[]), fingerprint=str(number)) for number in range(9)))
+    assert its.begin()["contact"] == ["vm1", "vm2"]
     its.observed["vm2"] = SILENT
     assert its.go_on()["contact"] == ["vm1"]
-    assert its.go_on(58)["contact"] == ["vm1"]
-    # The observation of vm1 was too old, so this one has no actions; the next one has.
-    assert (its.go_on()["contact"], list(its.state["actions"])) == (["vm1"], ["vm1"])
-    assert its.go_on(2)["contact"] == ["vm1", "vm2"]
+    assert its.go_on(59)["contact"] == ["vm1"]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
     assert its.go_on()["contact"] == ["vm1"]
+
+
+def test_with_actions_those_are_observed_that_the_event_hits_and_others_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [{"event_id": "e1", "hosts": ["vm1", "vm2"]}, {"event_id": "E2", "hosts": ["vm3"]}]
+    hosts = ("vm1", "vm2", "vm3")
+    its = Pass(monkeypatch, *(plan(step("note"), events=events, involved=list(hosts), fingerprint=str(number)) for number in range(9)), hosts=hosts)
+    assert its.begin()["contact"] == ["vm1", "vm2"]
+    before = its.state["observations"][2]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
+    assert (its.asked_for, its.state["observations"][2]) == (["vm1", "vm2"], before)
+    assert its.go_on(pass_loop.OTHERS_SECONDS)["contact"] == ["vm1", "vm2", "vm3"]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
+    assert "vm3" in its.asked_for
 
 
 def test_who_takes_no_part_rests(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,21 +132,23 @@ def test_settings_in_facts_are_refused_before_any_vm_is_asked(path):
 
 
 @pytest.mark.parametrize("path", ["respond/tasks/main.yml", "respond/tasks/status.yml", "respond/tasks/decide.yml"])
-def test_what_rules_the_fleet_is_read_after_refused_vms_have_left(path):
-    """The first observation does not ask such a VM (action maintenance_act), and it leaves before the plan reads the variables of the first host."""
+def test_what_rules_the_fleet_is_kept_before_any_vm_is_asked_and_refused_vms_leave(path):
+    """Action maintenance_act does not ask such a VM, and it leaves before the plan could read the variables of the first host."""
     tasks, observe = tasks_of(path), tasks_of("respond/tasks/observe.yml")
-    assert place(observe, r"act\.yml") < place(observe, r"'ansible\.builtin\.meta': 'end_role'.*observe_look\.refused is defined") == len(observe) - 1
+    assert place(observe, r"__respond_begin.*'check_only': True") == 0 < place(observe, r"act\.yml.*__respond_is_first")
+    act = str(tasks_of("respond/tasks/act.yml"))
+    assert re.search(r"'ansible\.builtin\.meta': 'end_role'.*observe_look\.refused is defined", act)
     assert place(tasks, r"observe\.yml") < place(tasks, r"'ansible\.builtin\.import_tasks': 'plan\.yml'")
 
 
 def test_settings_are_named_once_where_they_are_read():
     """After the first observation no task reads the variables again."""
     names = "respond_policy respond_capacity respond_unmanaged respond_only_events respond_timing respond_wait respond_wait_timeout respond_notify_tasks"
-    ruling = rf"\b({names.replace(' ', '|')}|__respond_given)\b"
+    ruling = rf"\b({names.replace(' ', '|')}|__respond_given|__respond_begin)\b"
     found = set()
     for role in ("respond", "gate", "upgrade"):
         for path in (ROOT / "roles" / role / "tasks").rglob("*.yml"):
             text = "\n".join(line.split("#")[0] for line in path.read_text().splitlines() if not re.search("name:|msg:|failed for", line))
             if re.search(ruling, text):
                 found.add(f"{role}/{path.name}")
-    assert found == {"respond/plan.yml", "gate/main.yml"}
+    assert found == {"respond/observe.yml", "respond/plan.yml", "gate/main.yml"}
