@@ -123,10 +123,10 @@ excluded:
   type: bool
   sample: true
 refused:
-  description: Why the VM was not asked, for its facts contain settings of this collection.
+  description: That the VM was not asked, for its facts contain settings of this collection. The task fails, and its message names them.
   returned: when it was not asked for this reason
-  type: str
-  sample: the setting respond_policy comes from its facts
+  type: bool
+  sample: true
 results:
   description: What came of each action, in the order of O(actions).
   returned: success, and failure after the first action
