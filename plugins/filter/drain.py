@@ -11,7 +11,6 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, copies, failovers, haproxy, segments, steps, validation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
 
 
 def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) -> list[steps.Step]:
@@ -102,38 +101,6 @@ def drain_copy(record: Any) -> dict[str, Any]:
     return copies.copy_of(record)
 
 
-def drain_targets(methods: Any, host: str, former: Any = ()) -> list[dict[str, Any]]:
-    """Where the methods of a host act."""
-    return copies.targets_of(methods, former, str(host))
-
-
-def vm_actions(
-    actions: Any,
-    records: Any,
-    methods: Any,
-    former: Any,
-    host: str,
-    system: str,
-    now: str,
-    folders: Iterable[str] = (),
-    places: Iterable[str] = (),
-    turn: str = "",
-) -> vm_actions_module.Taken:
-    """The actions of one VM, those that it takes at once and the others."""
-    vm: vm_actions_module.VM = {
-        "host": str(host),
-        "system": str(system),
-        "records": records or [],
-        "methods": methods,
-        "former": former,
-        "folders": [str(one) for one in folders],
-        "places": [str(one) for one in places],
-        "turn": str(turn),
-        "now": str(now),
-    }
-    return vm_actions_module.split(actions, vm)
-
-
 class FilterModule:
     """Ansible's entry point."""
 
@@ -152,9 +119,7 @@ class FilterModule:
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,
             "drain_steps": drain_steps,
-            "drain_targets": drain_targets,
             "drain_tasks_checked": drain_tasks_checked,
             "drain_tasks_undone": drain_tasks_undone,
             "drain_undo_steps": drain_undo_steps,
-            "vm_actions": vm_actions,
         }

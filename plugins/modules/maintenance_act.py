@@ -113,6 +113,21 @@ asked:
   type: list
   elements: dict
   sample: []
+vm_settings:
+  description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
+  returned: when O(vm_settings) was given, also where the VM failed or could not be reached
+  type: dict
+  sample: {}
+excluded:
+  description: That the VM was not asked, for O(vm_settings) excludes it.
+  returned: when it was not asked for this reason
+  type: bool
+  sample: true
+refused:
+  description: That the VM was not asked, for its facts contain settings of this collection. The task fails, and its message names them.
+  returned: when it was not asked for this reason
+  type: bool
+  sample: true
 results:
   description: What came of each action, in the order of O(actions).
   returned: success, and failure after the first action

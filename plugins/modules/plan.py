@@ -193,7 +193,7 @@ involved:
   elements: str
   sample: [web1, web2]
 staying:
-  description: The same and, where they are none, one that reports.
+  description: The same, and one of the others, which reports where none of them can.
   returned: success
   type: list
   elements: str

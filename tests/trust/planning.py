@@ -17,6 +17,10 @@ from unittest import mock
 from ansible.module_utils import basic
 from lab.simulator import Simulator
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
+
 Look = t.Dict[str, t.Any]
 Plan = t.Dict[str, t.Any]
 PLUGINS = "ansible_collections.maintenance.azure.plugins"
@@ -74,15 +78,12 @@ class Scene:
 
     def observations(self, looks: t.Mapping[str, t.Any]) -> t.Any:
         """What the plan is asked with."""
-        hostvars = {
-            vm: {
-                "observe_look": looks[vm],
-                "__respond_host": {"excluded": False, "methods": self.methods[vm], "labels": {}, "outside": vm in self.outside},
-                "id": self.resource_ids.get(vm),
-            }
-            for vm in self.vms
-        }
-        return a_filter("observations")(self.vms, hostvars)
+        return [self._observation(vm, looks[vm]) for vm in self.vms]
+
+    def _observation(self, vm: str, look: t.Any) -> dict[str, t.Any]:
+        methods = [{"method": method, "outside": vm in self.outside} for method in self.methods[vm]]
+        identity = expected_identity.of_variables({"id": self.resource_ids.get(vm)})
+        return observation(vm, HostResults(look, None, None, identity), vm_settings.read({"drain_methods": methods}, vm), {})
 
     def plan(self, looks: t.Mapping[str, t.Any]) -> Plan:
         """What respond would do next with these answers."""

@@ -90,8 +90,8 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[
 
 def _listed(before: Mapping[str, Any]) -> list[Any] | None:
     """Return what its document listed in the observation before, in the same run: documents that differ are read once more."""
-    look = before.get("look") if before.get("state") == "ok" else None
-    return list(look["events"]) if isinstance(look, Mapping) and "events" in look else None
+    events = plain_values.mapping(before.get("look")).get("events") if before.get("state") == "ok" else None
+    return list(events) if isinstance(events, list) else None
 
 
 def resting(before: Mapping[str, Any]) -> Observation:

@@ -82,7 +82,7 @@ class State(TypedDict):
     involved: list[str]
     """The hosts that have something to do, or to wait for, in this pass."""
     staying: list[str]
-    """These and, where they are none, one that reports."""
+    """These, and one of the others, which reports where none of them can."""
     taken: int
     """How many plans were taken."""
     fingerprint: str
@@ -170,8 +170,8 @@ def go_on(state: State, results: Results, now: float) -> State:
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
-    if older:
-        # They may differ only because one of them was observed before the other.
+    if older and (state["do"] != "act" or state["actions"]):
+        # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
         return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 

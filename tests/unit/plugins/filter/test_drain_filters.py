@@ -12,8 +12,6 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
-from ansible_collections.maintenance.azure.plugins.filter.observations import observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import configured
 
 FILTERS = FilterModule().filters()
@@ -23,10 +21,6 @@ METHODS = [
     {"method": "service", "names": ["a"]},
     {"method": "haproxy", "balancers": ["lb1"], "backends": ["app"], "name": "shop"},
     {"method": "tasks", "begin": "main.yml", "check": "main.yml", "undo": "main.yml"},
-]
-TARGETS = [
-    {"name": "shop", "method": "haproxy", "server": "web1", "balancers": ["lb1"], "backends": ["app"]},
-    {"name": "3-tasks", "method": "tasks", "server": "", "balancers": [], "backends": []},
 ]
 
 
@@ -59,14 +53,3 @@ def test_the_folder_of_a_method_is_found_or_named_as_missing() -> None:
     assert FILTERS["drain_folder"]("haproxy", "linux", FOLDERS) == f"{FOLDERS[0]}/haproxy"
     with pytest.raises(AnsibleFilterError, match="no folder has tasks of method flagged: "):
         FILTERS["drain_folder"]("flagged", "linux", FOLDERS)
-
-
-def test_an_observation_carries_the_targets_of_the_variables() -> None:
-    assert FILTERS["drain_targets"](METHODS, "web1") == TARGETS
-    assert FILTERS["drain_targets"]([], "web1", [{"method": "haproxy", "balancers": ["lb2"], "by_hand": True}])[0]["balancers"] == []
-    # A VM's own answer has no say in them.
-    look = {"events": [], "targets": ["evil"]}
-    (one,) = observations(["web1"], {"web1": {"__respond_host": {"targets": TARGETS}, "observe_look": look}})
-    assert one["targets"] == TARGETS
-    (other,) = gate_observations(["web1"], {"web1": {"drain_methods": METHODS, "observe_look": look}}, ["web1"], 1)
-    assert other["targets"] == TARGETS

@@ -13,10 +13,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
-from ansible_collections.maintenance.azure.plugins.filter.observations import observations
-from ansible_collections.maintenance.azure.plugins.filter.settings_in_facts import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
+from ansible_collections.maintenance.azure.plugins.filter.no_settings import FilterModule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import (
     refused_hosts,
     settings_in,
@@ -25,7 +22,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.names import OTHERS, RESULTS, ROLES, is_setting, setting_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
-LOOK = {"changed": False, "events": [], "now": "2026-11-21T20:00:00Z", "vm_name": "web1", "identity": {"name": "web1", "vm_id": "a"}, "records": []}
 
 
 def test_every_default_of_a_role_is_a_setting():
@@ -117,61 +113,43 @@ def test_refused_hosts_are_named():
     assert list(refused_hosts(["web1", "web2", "web3", "gone"], hostvars)) == ["web1"]
 
 
-# Consequences
+# Consequences. What becomes of such a VM's observation is tested beside the loop, in _loop/.
 
 
-def test_such_a_vm_is_a_failed_observation_and_the_others_go_on():
-    poisoned = {
-        "ansible_facts": {"drain_methods": []},
-        "observe_look": LOOK,
-        "__respond_host": {"labels": {"role": "x"}, "methods": ["none"], "excluded": True},
-    }
-    found = observations(["web1", "web2"], {"web1": poisoned, "web2": {"observe_look": LOOK}})
-    assert (found[0]["state"], found[0]["look"], found[0]["methods"], found[0]["labels"], found[0]["refused"]) == ("failed", None, [], {}, True)
-    assert "drain_methods comes from its facts" in found[0]["error"]
-    assert found[1]["state"] == "ok"
-    assert "refused" not in found[1]
+def tasks_of(path: str) -> list[str]:
+    return [str(task) for task in yaml.safe_load((ROOT / "roles" / path).read_text())]
 
 
-def test_facts_that_come_later_take_a_vm_out_as_well():
-    before = observations(["web1"], {"web1": {"observe_look": LOOK}})
-    after = observations(["web1"], {"web1": {"observe_look": LOOK, "ansible_facts": {"respond_policy": []}}}, before)
-    assert (after[0]["state"], after[0]["reached_before"], after[0]["last_look"]) == ("failed", True, LOOK)
+def place(tasks: list[str], pattern: str) -> int:
+    return next(number for number, task in enumerate(tasks) if re.search(pattern, task))
 
 
-def test_a_plan_reports_it():
-    found = observations(["web1"], {"web1": {"ansible_facts": {"respond_policy": []}, "observe_look": LOOK}})
-    plan = make_plan(found, now="2026-11-21T20:00:00Z")
-    assert plan["hosts"]["web1"]["state"] == "failed"
-    assert "respond_policy" in str(plan["hosts"]["web1"])
+@pytest.mark.parametrize("path", ["gate/tasks/main.yml", "upgrade/tasks/main.yml"])
+def test_settings_in_facts_are_refused_before_any_vm_is_asked(path):
+    tasks = tasks_of(path)
+    asks = place(tasks, r"loop\.yml|observe\.yml|look\.yml|plan\.yml|'name': 'maintenance\.azure\.gate'|maintenance_record|maintenance_act")
+    assert place(tasks, r"refuse\.yml") < asks
 
 
-def test_a_gate_counts_it_as_not_seen():
-    hostvars = {"web1": {"observe_look": LOOK}, "web2": {"ansible_facts": {"respond_endpoint": "http://x"}, "observe_look": LOOK}}
-    found = gate_observations(["web1", "web2"], hostvars, ["web1"], 1)
-    assert [one["state"] for one in found] == ["ok", "failed"]
-    assert "respond_endpoint" in found[1]["error"]
-
-
-@pytest.mark.parametrize(
-    "path", ["respond/tasks/main.yml", "respond/tasks/status.yml", "respond/tasks/decide.yml", "gate/tasks/main.yml", "upgrade/tasks/main.yml"]
-)
-def test_settings_are_read_before_any_vm_is_asked(path):
-    tasks = yaml.safe_load((ROOT / "roles" / path).read_text())
-    text = [str(task) for task in tasks]
-    first = next(place for place, one in enumerate(text) if re.search(r"settings\.yml|refuse\.yml", one))
-    looks = [place for place, one in enumerate(text) if re.search(r"look\.yml|host\.yml|'name': 'maintenance\.azure\.gate'|maintenance_record", one)]
-    assert first < min(looks)
+@pytest.mark.parametrize("path", ["respond/tasks/main.yml", "respond/tasks/status.yml", "respond/tasks/decide.yml"])
+def test_what_rules_the_fleet_is_kept_before_any_vm_is_asked_and_refused_vms_leave(path):
+    """Action maintenance_act does not ask such a VM, and it leaves before the plan could read the variables of the first host."""
+    tasks, observe = tasks_of(path), tasks_of("respond/tasks/observe.yml")
+    assert place(observe, r"__respond_begin.*'check_only': True") < place(observe, r"act\.yml.*__respond_is_first")
+    rescue = yaml.safe_load((ROOT / "roles" / "respond" / "tasks" / "act.yml").read_text())[0]["rescue"]
+    (leaving,) = (task for task in rescue if task.get("ansible.builtin.meta") == "end_role")
+    assert "observe_look.refused is defined" in leaving["when"]
+    assert place(tasks, r"observe\.yml") < place(tasks, r"'ansible\.builtin\.import_tasks': 'plan\.yml'")
 
 
 def test_settings_are_named_once_where_they_are_read():
     """After the first observation no task reads the variables again."""
     names = "respond_policy respond_capacity respond_unmanaged respond_only_events respond_timing respond_wait respond_wait_timeout respond_notify_tasks"
-    ruling = rf"\b({names.replace(' ', '|')}|__respond_given)\b"
+    ruling = rf"\b({names.replace(' ', '|')}|__respond_given|__respond_begin)\b"
     found = set()
     for role in ("respond", "gate", "upgrade"):
         for path in (ROOT / "roles" / role / "tasks").rglob("*.yml"):
             text = "\n".join(line.split("#")[0] for line in path.read_text().splitlines() if not re.search("name:|msg:|failed for", line))
             if re.search(ruling, text):
                 found.add(f"{role}/{path.name}")
-    assert found == {"respond/settings.yml", "gate/main.yml"}
+    assert found == {"respond/observe.yml", "respond/plan.yml", "gate/main.yml"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter settings_in_facts: the settings that a VM has brought along in its facts."""
+"""Filter no_settings: that a VM has brought no settings along in its facts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, settings_in, why_refused
-
-
-def settings_in_facts(facts: Any) -> list[str]:
-    """The names, none for facts that have none."""
-    return settings_in(facts)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
 
 def no_settings(facts: Any) -> bool:
@@ -26,14 +21,9 @@ def no_settings(facts: Any) -> bool:
     return True
 
 
-def hosts_refused(hosts: Any, hostvars: Any) -> dict[str, str]:
-    """Each host whose facts have some, with what is said about it."""
-    return refused_hosts(hosts, hostvars)
-
-
 class FilterModule:
     """For the roles, which do nothing on such a VM."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """The filters of this file."""
-        return {"settings_in_facts": settings_in_facts, "no_settings": no_settings, "hosts_refused": hosts_refused}
+        return {"no_settings": no_settings}

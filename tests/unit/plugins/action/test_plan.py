@@ -1,0 +1,278 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Action plan: whose variables it reads, when, and what it keeps in its own result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.action import plan as module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import SETTINGS, look
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, event
+
+EVIL = {"respond_policy": []}
+
+
+class HostVars(Mapping[str, Any]):
+    """As Ansible's: a host that the inventory does not have raises nothing, and get() must not be asked."""
+
+    def __init__(self, hosts: dict[str, dict[str, Any]]) -> None:
+        self.hosts = hosts
+        self.read: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.append(name)
+        return self.hosts.get(name, mock.sentinel.undefined)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.hosts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.hosts)
+
+    def __len__(self) -> int:
+        return len(self.hosts)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raise AssertionError(f"hostvars.get({key!r})")
+
+
+class Play:
+    """A play with some hosts, whose task with action plan is run."""
+
+    def __init__(self, **hosts: dict[str, Any]) -> None:
+        self.hosts = HostVars(hosts)
+        self.variables: dict[str, Any] = {"hostvars": self.hosts, "ansible_play_hosts_all": list(hosts), "ansible_play_hosts": list(hosts)}
+
+    def run(self, check_mode: bool = False, **arguments: Any) -> dict[str, Any]:
+        self.hosts.read.clear()
+        task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action="maintenance.azure.plan")
+        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
+        with mock.patch.object(module.time, "time", lambda: NOW):
+            return action.run(None, self.variables)
+
+    def begin(self, check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        """Begin, and register the result."""
+        settings = {**SETTINGS, "tell": False}
+        self.variables["p"] = found = self.run(check_mode, begin={"settings": settings, **given})
+        return found
+
+    def begin_gate(self, batch: Any = ("a",), check_mode: bool = False, **given: Any) -> dict[str, Any]:
+        asked = {"ask": {"upgrade": "x", "batch": list(batch)}, "run": "run000mine", **given}
+        self.variables["p"] = found = self.run(check_mode, begin_gate=asked)
+        return found
+
+
+def observed(name: str, *events: Any, **vm_settings: Any) -> dict[str, Any]:
+    return {"observe_look": {**look(name, events=events), "vm_settings": vm_settings}}
+
+
+def drained(name: str) -> dict[str, Any]:
+    """Return a VM that an event names, with a drain method."""
+    return observed(name, event(resources=(name,)), drain_methods=[{"method": "none"}])
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "one of the following is required: begin, begin_gate, go_on"),
+        ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
+        ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
+        ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),
+        ({"begin": {"nothing": 1}}, "Unsupported parameters"),
+    ],
+)
+def test_options_that_cannot_be_right_are_errors(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(Exception, match=words):
+        Play(a=observed("a")).run(**arguments)
+
+
+@pytest.mark.parametrize("registered", [None, "text", {}, {"do": "act"}, {"skipped": True}, dict.fromkeys(gate_loop.KEYS - {"gate"})])
+def test_without_a_pass_nothing_goes_on(registered: Any) -> None:
+    play = Play(a=observed("a"))
+    play.variables["p"] = registered
+    found = play.run(go_on="p")
+    assert found["failed"]
+    assert "nothing of a pass was registered under this name" in found["msg"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"policy": "nobody"}, "no policy named"),
+        ({"policy": [{"name": "x", "when": "((", "drain": True, "approve": "now"}]}, "when"),
+        ({"settings": {"nothing": 1}}, "unknown setting"),
+    ],
+)
+def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given: dict[str, Any], words: str) -> None:
+    found = Play(a=observed("a")).begin(**given)
+    assert found["failed"]
+    assert words in found["msg"]
+    assert found["msg"].isprintable()
+    assert "exception" not in found
+
+
+def test_a_gate_that_was_asked_for_wrongly_fails() -> None:
+    play = Play(a=observed("a"))
+    play.begin_gate(ask={"batch": ["a"]})
+    found = play.run(go_on="p")
+    assert (found["failed"], "upgrade must be" in found["msg"]) == (True, True)
+    assert play.begin_gate(settings={"capacity": [{}]})["failed"]
+
+
+def test_where_every_host_is_refused_it_fails() -> None:
+    found = Play(a={**observed("a"), "ansible_facts": EVIL}, b={"ansible_facts": EVIL}).begin()
+    assert found["failed"]
+    assert "a: the setting respond_policy comes from its facts" in found["msg"]
+    assert "Nothing was done" in found["msg"]
+
+
+# A pass
+
+
+def test_a_pass_is_begun_and_goes_on_by_what_is_registered() -> None:
+    play = Play(a=drained("a"), b=observed("b"))
+    found = play.begin(who="alice")
+    assert found.keys() >= pass_loop.KEYS
+    assert (found["changed"], found["do"], found["involved"], found["staying"]) == (False, "acquire", ["a"], ["a", "b"])
+    assert len(found["run"]) == module.RUN_ID_LENGTH
+    assert found["actions"]["a"][0]["claim"]["who"] == "alice"
+    play.hosts.read.clear()
+    again = play.run(go_on="p")
+    assert (again["number"], again["run"], again["request"]) == (1, found["run"], found["request"])
+    assert set(play.hosts.read) == {"a"}, "the variables of a host that takes no part cost time for nothing"
+
+
+def test_runs_have_names_of_their_own() -> None:
+    names = {Play(a=observed("a")).begin()["run"] for _time in range(20)}
+    assert len(names) == 20
+    assert all(set(name) <= set(module.RUN_ID_LETTERS) for name in names)
+
+
+def test_in_check_mode_a_run_has_no_name_and_nothing_is_taken() -> None:
+    found = Play(a=drained("a")).begin(check_mode=True)
+    assert (found["run"], found["do"], found["actions"], found["request"]["check_mode"]) == ("", "say", {}, True)
+
+
+def test_policy_and_settings_are_frozen() -> None:
+    play = Play(a=drained("a"))
+    play.begin(policy=[{"name": "never", "drain": False, "approve": "never"}])
+    play.variables["respond_policy"] = "default"
+    again = play.run(go_on="p")
+    assert [rule["name"] for rule in again["request"]["policy"]] == ["never"]
+    assert again["plan"]["events"][0]["rule"]["name"] == "never"
+
+
+def test_answers_of_iterations_are_read_from_both_registers() -> None:
+    play = Play(a=drained("a"))
+    (claim, *others) = play.begin()["actions"]["a"]
+    asked = [{key: one.get(key) for key in ("act", "event_id", "event_ids", "turn")} for one in (claim, *others)]
+    results = [{"act": one["act"], "failed": False, "claims": ["x"]} for one in (claim, *others)]
+    play.hosts.hosts["a"]["__respond_acted"] = {"asked": asked, "results": results}
+    assert play.run(go_on="p")["observations"][0]["acknowledged"] == ["e1"]
+
+
+def test_identities_come_from_the_inventory() -> None:
+    vm_id = "11111111-0000-4000-8000-000000000000"
+    play = Play(a={**observed("a"), "vmid": vm_id}, b={**observed("b"), "vmid": vm_id, "ansible_facts": {"vmid": vm_id}})
+    assert [one["expected_identity"] for one in play.begin()["observations"]] == [{"vm_id": vm_id}, {}]
+
+
+# What is checked and kept before any VM is asked
+
+
+def test_what_was_checked_before_is_what_the_pass_begins_with() -> None:
+    play = Play(a=drained("a"))
+    kept = play.variables["p"] = play.run(begin={"policy": [{"name": "never", "drain": False, "approve": "never"}], "settings": SETTINGS}, check_only=True)
+    assert "plan" not in kept
+    assert play.hosts.read == []
+    found = play.run(begin={"policy": "default", "settings": {"pass_interval": 5}}, go_on="p")
+    assert found["request"] == kept["request"]
+    assert (found["run"], found["request"]["policy"][0]["name"]) == (kept["request"]["settings"]["run"]["id"], "never")
+
+
+@pytest.mark.parametrize("given", [{"policy": "nobody"}, {"settings": {"nothing": 1}}])
+def test_what_is_wrong_is_found_before_any_vm_is_asked(given: dict[str, Any]) -> None:
+    play = Play(a=observed("a"))
+    assert play.run(begin=given, check_only=True)["failed"]
+    assert play.hosts.read == []
+
+
+def test_a_host_with_settings_in_its_facts_says_not_what_rules_the_fleet() -> None:
+    play = Play(a=observed("a"), b=observed("b"))
+    play.variables["ansible_facts"] = EVIL
+    play.variables["p"] = kept = play.run(begin={"policy": "documentation"}, check_only=True)
+    assert "request" not in kept
+    del play.variables["ansible_facts"]
+    assert play.run(begin={"policy": "default"}, go_on="p")["request"]["policy"][0]["name"] == "short pause"
+
+
+# Settings of VMs
+
+
+def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_of_the_inventory() -> None:
+    noted = {"__respond_vm_settings": {"labels": {"of": "note"}}, "respond_labels": {"of": "inventory"}}
+    hosts = {
+        "a": {**noted, **observed("a", labels={"of": "observation"})},
+        "b": {**noted, "observe_look": {"unreachable": True}},
+        "c": {"respond_labels": {"of": "inventory"}, "respond_exclude": True},
+        "d": {},
+    }
+    vms = Play(**hosts).begin()["vms"]
+    assert [vms[host]["labels"].get("of") for host in hosts] == ["observation", "note", "inventory", None]
+    assert [vms[host]["excluded"] for host in hosts] == [False, False, True, False]
+
+
+def test_what_comes_later_changes_no_setting_of_the_run() -> None:
+    play = Play(a=drained("a"))
+    play.begin()
+    play.hosts.hosts["a"] |= {"drain_methods": [], "__respond_vm_settings": {"exclude": True}, "respond_exclude": True}
+    play.hosts.hosts["a"]["observe_look"]["vm_settings"] = {"exclude": True}
+    found = play.run(go_on="p")
+    assert (found["observations"][0]["state"], found["observations"][0]["methods"]) == ("ok", ["none"])
+
+
+# Gates
+
+
+def test_a_gate_is_begun_and_goes_on() -> None:
+    play = Play(a=observed("a"), b={}, c={})
+    capacity = [{"name": "web", "members": ["a", "b", "stranger"], "max_unavailable": 1}]
+    found = play.begin_gate(settings={**SETTINGS, "capacity": capacity})
+    assert found.keys() >= gate_loop.KEYS
+    assert (found["do"], found["share"], found["run"]) == ("observe", {"a": ["b", "stranger"]}, "run000mine")
+    play.hosts.hosts["a"]["__gate_looks"] = {"results": [{"__gate_item": ["b", 1], **look("b")}]}
+    found = play.run(go_on="p")
+    # A member that the inventory does not have is an observation that failed.
+    assert [(one["host"], one["state"]) for one in found["observations"]] == [("a", "ok"), ("b", "ok"), ("stranger", "failed")]
+    assert (found["do"], found["plan"]["go"]) == ("wait", False)
+
+
+def test_members_whose_facts_have_settings_are_not_asked() -> None:
+    play = Play(a=observed("a"), b={"ansible_facts": EVIL})
+    capacity = [{"name": "web", "members": ["a", "b"], "max_unavailable": 1}]
+    found = play.begin_gate(settings={**SETTINGS, "capacity": capacity})
+    assert (found["refused"], found["share"]) == (["b"], {"a": []})
+
+
+def test_only_hosts_of_the_batch_that_are_present_take_part() -> None:
+    play = Play(a=observed("a"), b=observed("b"), c=observed("c"))
+    play.variables["ansible_play_hosts"] = ["b", "c"]
+    found = play.begin_gate(batch="ab", keepers=["k"])
+    assert (found["contact"], found["share"]) == (["b"], {"b": ["k"]})
+
+
+def test_in_check_mode_a_gate_has_no_lease() -> None:
+    play = Play(a=observed("a"))
+    assert play.begin_gate(check_mode=True)["run"] == ""
+    found = play.run(go_on="p")
+    assert (found["do"], found["plan"]["go"], found["actions"]) == ("end", True, {})

@@ -1,0 +1,505 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The iterations of a pass: when it acts, observes once more, waits and ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.pass_loop import LoopError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import (
+    DO,
+    OWN,
+    RUN,
+    Pass,
+    check,
+    look,
+    plan,
+    request,
+    step,
+    waiting,
+)
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.observe.test_any_observation import FLEETS
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, record
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import claim
+
+SILENT: dict[str, Any] = {"unreachable": True, "msg": "no route"}
+EVIL = {"respond_policy": []}
+MINE = {"run": RUN["id"], "event_id": "E1"}
+
+
+# The begin
+
+
+def test_where_every_host_is_refused_nothing_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step()))
+    its.facts = {"vm1": EVIL, "vm2": EVIL}
+    with pytest.raises(LoopError, match=r"vm1: the setting respond_policy comes from its facts .* vm2: .* Nothing was done\."):
+        its.begin()
+    assert its.planned == []
+
+
+def test_a_host_that_has_left_the_play_does_not_make_up_for_refused_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step()))
+    its.facts = {"vm1": EVIL}
+    with pytest.raises(LoopError, match="Nothing was done"):
+        its.begin(present=["vm1"])
+
+
+def test_a_refused_host_is_a_failed_observation_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(involved=[], done=True), hosts=("vm1", "vm2", "vm3"))
+    its.facts = {"vm1": EVIL}
+    state = its.begin()
+    assert [one["state"] for one in state["observations"]] == ["failed", "ok", "ok"]
+    # It does not report for all either.
+    assert (state["do"], state["involved"], state["staying"]) == ("end", [], ["vm2"])
+
+
+def test_errors_of_what_was_asked_for_are_named() -> None:
+    with pytest.raises(PolicyError):
+        Pass().begin(policy=[{"name": 5}])
+    with pytest.raises(SettingsError, match="unknown setting"):
+        Pass().begin(settings={"nothing": 1})
+
+
+def test_a_pass_without_anything_to_do_ends_at_once() -> None:
+    its = Pass()
+    state = its.begin()
+    assert (state["do"], state["involved"], state["staying"], state["contact"], state["number"]) == ("end", [], ["vm1"], [], 0)
+    assert state.keys() == pass_loop.KEYS
+    assert state["run"] == "run000mine"
+
+
+def test_nobody_present_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(involved=[], done=True))
+    assert its.begin(present=[])["staying"] == []
+
+
+def test_the_plan_is_asked_with_what_was_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def make_plan(found: Any, **more: Any) -> dict[str, Any]:
+        asked.append(more)
+        return plan(step())
+
+    its = Pass()
+    monkeypatch.setattr(pass_loop.planner, "make_plan", make_plan)
+    its.begin(policy=["p"], settings={"s": 1})
+    its.go_on()
+    assert [(one["policy"], one["settings"]) for one in asked] == [(["p"], {"s": 1})] * 2
+    assert asked[1]["now"] > asked[0]["now"]
+
+
+def test_the_variables_of_a_host_count_as_they_were_at_the_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step()))
+    its.begin()
+    its.given["vm1"]["drain_methods"] = its.given["vm2"] = None
+    assert its.go_on()["observations"][0]["methods"] == ["service"]
+
+
+def test_documents_that_differ_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step(), differing=["vm2"]), plan(step(), differing=["vm2"]))
+    state = its.begin()
+    assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("act", ["vm2"], {}, False)
+    state = its.go_on()
+    assert its.asked_for == ["vm2"]
+    assert (state["do"], list(state["actions"])) == ("act", ["vm1"])
+
+
+def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan(step("note"), differing=["vm1", "vm2"], fingerprint="2"))
+    assert its.begin()["contact"] == ["vm1"]
+    state = its.go_on()
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm2"], {})
+    # Two that differ for good are not read in turns for ever.
+    assert list(its.go_on()["actions"]) == ["vm1"]
+    its.begin(wait=False)
+    assert len(its.play()) <= 6
+
+
+# Actions
+
+
+def test_actions_are_taken_on_their_vms_and_those_vms_are_observed(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan())
+    state = its.begin()
+    assert (state["do"], state["contact"], state["stages"]) == ("act", ["vm1"], [])
+    assert [(one["act"], one["turn"]) for one in state["actions"]["vm1"]] == [("note", "run000mine turn 0")]
+    assert state["assignments"]["vm1"]["on_vm"] == state["actions"]["vm1"]
+    assert its.go_on()["actions"] == {}
+
+
+def test_leases_are_acquired_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("claim", expired=[]), step("note", "vm2")))
+    state = its.begin()
+    assert state["do"] == "acquire"
+    assert {host: [one["act"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["claim"], "vm2": ["note"]}
+
+
+def test_what_is_left_to_tasks_has_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = plan(step("note"), step("drain"), step("tell", "vm2"), step("claim", "vm2", expired=[])), plan(step("note"))
+    its = Pass(monkeypatch, *plans, methods=[OWN])
+    monkeypatch.setattr(pass_loop.assignments.vm_actions.validation, "problems", lambda *given: [])
+    state = its.begin()
+    assert state["do"] == "by_tasks"
+    assert {host: [one["act"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["note"], "vm2": ["claim"]}
+    assert {host: [one["act"] for one in taken["by_tasks"]] for host, taken in state["assignments"].items()} == {"vm1": ["drain"], "vm2": ["tell"]}
+    assert [(one["name"], one["place"]) for one in state["stages"]] == [("drain", 0), ("tell", 0)]
+    assert its.go_on()["stages"] == []
+
+
+def test_an_answer_is_read_once_right_after_its_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[])), plan())
+    state = its.begin()
+    its.answer(state, "vm1", {"failed": False, "approved": ["E1"]})
+    assert its.go_on()["observations"][0]["approved"] == ["E1"]
+    # The same register, in the next iteration: what was approved is known from before.
+    its.observed["vm1"]["results"] = [{"act": "approve", "failed": True}]
+    state = its.go_on()
+    assert (state["observations"][0]["approved"], state["observations"][0]["could_not_approve"]) == (["E1"], [])
+
+
+def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[]), step("claim", expired=[])))
+    its.begin()
+    its.observed["vm1"] = SILENT
+    (found, _other) = its.go_on()["observations"]
+    assert (found["state"], found["approved"], found["could_not_approve"], found["acknowledged"]) == ("unreachable", [], ["E1"], [])
+    assert found["last_look"]["vm_name"] == "vm1"
+
+
+def test_in_check_mode_it_says_what_it_would_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("claim", expired=[])))
+    state = its.begin(check_mode=True, settings={"run": {"id": ""}})
+    assert (state["do"], state["actions"], state["contact"]) == ("say", {}, ["vm1", "vm2"])
+    assert its.go_on()["do"] == "end"
+    assert len(its.planned) == 1
+
+
+def test_in_check_mode_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan())
+    assert its.begin(check_mode=True)["do"] == "end"
+
+
+# Progress
+
+
+def test_a_new_plan_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan(step("approve", event_ids=[], approve_for=[])), plan(done=True))
+    its.begin(wait=False)
+    assert its.play() == ["act", "act"]
+
+
+def test_the_same_plan_again_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Actions that change nothing, on a full disk perhaps."""
+    its = Pass(monkeypatch, plan(step("note"), wait=waiting(0)))
+    its.begin()
+    # Once more at once: only the second time shows that it brought nothing about.
+    assert [its.go_on()["do"] for _time in range(2)] == ["act", "wait"]
+    assert (its.state["pause"], its.state["actions"]) == (pass_loop.RETRY_SECONDS, {})
+    assert its.go_on()["do"] == "act"
+    # After the wait it is the same plan still, so it is tried once, not twice.
+    assert its.go_on()["do"] == "wait"
+
+
+def test_the_same_plan_again_ends_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note"), wait=waiting(0)))
+    its.begin(wait=False)
+    assert its.play() == ["act", "act"]
+
+
+def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("drain", continues=True)))
+    its.begin()
+    assert its.go_on()["do"] == "wait"
+    assert its.state["pause"] == 5
+
+
+def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("drain", continues=True)))
+    its.observed["vm1"] = look("vm1", record("draining"))
+    its.begin(wait=False)
+    its.observed["vm1"] = look("vm1", record("drained"))
+    state = its.go_on()
+    assert (state["do"], state["moved"]) == ("act", False)
+    assert its.go_on()["do"] == "end"
+
+
+def test_a_record_that_moves_while_nothing_was_taken_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan())
+    its.observed["vm1"] = look("vm1", record("draining"))
+    assert its.begin()["do"] == "wait"
+    its.observed["vm1"] = look("vm1", record("drained"))
+    assert (its.go_on()["moved"], its.state["do"]) == (False, "wait")
+
+
+def test_what_is_over_ends_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("release", expired=[]), done=True))
+    its.begin()
+    assert its.play() == ["act", "act"]
+
+
+# Waiting
+
+
+def test_it_waits_as_long_as_the_plan_says_with_those_that_hear_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(7.2, "vm2", "stranger")))
+    state = its.begin()
+    assert (state["do"], state["pause"], state["watchers"], state["contact"]) == ("wait", 8, ["vm2"], ["vm1", "vm2"])
+
+
+def test_without_anything_to_do_a_pass_that_does_not_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(7)))
+    assert its.begin(wait=False)["do"] == "end"
+
+
+@pytest.mark.parametrize(("timeout", "seconds", "pause"), [(600, 0, 15), (600, 0.2, 1), (10, 30, 10), (10, 0, 10), (0.5, 30, 1)])
+def test_a_pause_is_neither_none_nor_longer_than_the_time_that_is_left(timeout: float, seconds: float, pause: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(seconds)))
+    assert its.begin(wait_timeout=timeout)["pause"] == pause
+
+
+def test_the_time_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(30)))
+    its.begin(wait_timeout=100.0)
+    assert its.play() == ["wait"] * 4
+    assert 100 <= its.state["waited"] <= 105
+
+
+def test_the_time_ends_a_pass_whatever_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    its.begin(wait_timeout=20.5)
+    assert len(its.play()) == 21
+
+
+def test_a_vm_whose_answer_changes_each_time_does_not_keep_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    its.begin(wait=False, wait_timeout=9e9)
+    assert its.play() == ["act"] * pass_loop.MOST_TAKEN
+    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    its.begin(wait=True, wait_timeout=90.5)
+    assert len(its.play()) > pass_loop.MOST_TAKEN
+
+
+# The end
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_leases_that_are_still_held_are_released_at_the_end(wait: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("drain", continues=True)))
+    its.observed["vm2"] = look("vm2", claims=[{"run": "run00other"}, MINE])
+    its.begin(wait=wait, wait_timeout=4.0)
+    done = its.play()
+    assert done[-1] == "release"
+    assert done.count("release") == 1
+
+
+def test_only_the_hosts_that_hold_one_release_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note"), done=True))
+    its.observed |= {"vm1": look("vm1", claims=[{"run": "run00other"}, 5]), "vm2": look("vm2", claims=[MINE])}
+    its.begin()
+    its.go_on()
+    state = its.go_on()
+    assert (state["do"], state["contact"], state["actions"]) == ("release", ["vm2"], {})
+    assert its.go_on()["do"] == "end"
+
+
+def test_a_run_without_a_name_holds_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(done=True))
+    its.observed["vm2"] = look("vm2", claims=[{"run": ""}, {"run": None}])
+    assert its.begin(settings={"run": {"id": ""}})["do"] == "end"
+
+
+# Old observations, and VMs that are silent
+
+
+def test_what_one_vm_took_long_for_has_made_the_observations_of_the_others_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan(step("claim", expired=[])))
+    its.observed["vm1"] = look("vm1", record("draining"))
+    its.begin()
+    its.observed["vm1"] = look("vm1", record("drained"))
+    state = its.go_on(31)
+    assert (state["do"], state["contact"], state["actions"], len(its.planned)) == ("act", ["vm1", "vm2"], {}, 1)
+    # The observation afresh is planned by, however long it took, and what was done before it counts as progress.
+    state = its.go_on(31)
+    assert (state["do"], len(its.planned), its.asked_for) == ("acquire", 2, ["vm1", "vm2"])
+
+
+def test_progress_of_a_slow_iteration_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("drain", continues=True)))
+    its.observed["vm1"] = look("vm1", record("draining"))
+    its.begin(wait=False)
+    its.observed["vm1"] = look("vm1", record("drained"))
+    assert its.go_on(31)["do"] == "act"
+    assert its.state["moved"]
+    assert its.go_on()["do"] == "act"
+    assert list(its.state["actions"]) == ["vm1"]
+
+
+@pytest.mark.parametrize("seconds", [1, 30])
+def test_an_iteration_within_its_time_is_planned_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan(step("claim", expired=[])))
+    its.begin()
+    assert its.go_on(seconds)["do"] == "acquire"
+
+
+def test_leases_and_tasks_are_observed_after_all_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("claim", expired=[])), plan(step("note")))
+    its.begin()
+    assert its.go_on(500)["is_taken"]
+    assert len(its.planned) == 2
+
+
+def test_a_silent_vm_is_asked_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time it delays the observation of the others."""
+    its = Pass(monkeypatch, plan(wait=waiting(9)))
+    its.observed["vm2"] = SILENT
+    its.begin()
+    contacts = []
+    its.play(lambda state: contacts.append((state["waited"], state["contact"])))
+    assert contacts[0] == (0, ["vm1"])
+    with_all = [waited for waited, contact in contacts if contact == ["vm1", "vm2"]]
+    assert with_all
+    assert all(60 < later - earlier <= 75 for earlier, later in zip([0, *with_all], with_all))
+
+
+def test_a_silent_vm_that_is_not_asked_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(9)))
+    its.observed["vm2"] = SILENT
+    before = its.begin()["observations"][1]
+    its.observed["vm2"] = look("vm2")
+    assert its.go_on()["observations"][1] == before
+    assert its.asked_for == ["vm1"]
+
+
+def test_with_a_long_pause_a_silent_vm_delays_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(15)))
+    its.observed["vm2"] = SILENT
+    assert its.begin()["contact"] == ["vm1", "vm2"]
+
+
+def test_where_all_are_silent_all_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(0.5)))
+    its.observed = {"vm1": SILENT, "vm2": SILENT}
+    assert its.begin()["contact"] == ["vm1", "vm2"]
+
+
+def test_a_vm_that_falls_silent_is_left_out_until_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, *(plan(step("claim", expired=[]), fingerprint=str(number)) for number in range(9)))
+    assert its.begin()["contact"] == ["vm1", "vm2"]
+    its.observed["vm2"] = SILENT
+    assert its.go_on()["contact"] == ["vm1"]
+    assert its.go_on(59)["contact"] == ["vm1"]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
+    assert its.go_on()["contact"] == ["vm1"]
+
+
+def test_with_actions_those_are_observed_that_the_event_hits_and_others_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [{"event_id": "e1", "hosts": ["vm1", "vm2"]}, {"event_id": "E2", "hosts": ["vm3"]}]
+    hosts = ("vm1", "vm2", "vm3")
+    its = Pass(monkeypatch, *(plan(step("note"), events=events, involved=list(hosts), fingerprint=str(number)) for number in range(9)), hosts=hosts)
+    assert its.begin()["contact"] == ["vm1", "vm2"]
+    before = its.state["observations"][2]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
+    assert (its.asked_for, its.state["observations"][2]) == (["vm1", "vm2"], before)
+    assert its.go_on(pass_loop.OTHERS_SECONDS)["contact"] == ["vm1", "vm2", "vm3"]
+    assert its.go_on()["contact"] == ["vm1", "vm2"]
+    assert "vm3" in its.asked_for
+
+
+def test_who_takes_no_part_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note"), involved=["vm1"]))
+    its.observed["vm2"] = look("vm2", events=[event()])
+    state = its.begin()
+    assert (state["contact"], state["staying"]) == (["vm1"], ["vm1", "vm2"])
+    state = its.go_on()
+    assert its.asked_for == ["vm1"]
+    (_first, second) = state["observations"]
+    assert (second["state"], second["look"], second["last_look"]["events"]) == ("resting", None, [])
+    assert its.go_on()["observations"][1] == second
+
+
+def test_who_is_involved_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note"), involved=["vm1"]), plan(step("claim", expired=[]), involved=["vm1", "vm2"]))
+    its.begin()
+    assert its.go_on()["involved"] == ["vm1"]
+
+
+# By the planner
+
+
+def test_an_event_is_drained_and_approved_by_the_real_plans() -> None:
+    its = Pass(hosts=("vm1", "vm2"))
+    its.observed["vm1"] = look("vm1", events=[event()])
+    leased = {"events": [event()], "claims": [claim("E1")]}
+    seen: list[tuple[str, list[str]]] = []
+
+    def take(state: pass_loop.State) -> None:
+        actions = state["actions"].get("vm1", [])
+        acts = [one["act"] for one in actions]
+        seen.append((state["do"], acts))
+        if "drain" in acts:
+            its.observed["vm1"] = look("vm1", record("drained"), **leased)
+        elif "approve" in acts:
+            its.observed["vm1"] = look("vm1", record("approved", revision=5, approving_at=at(0), approved_at=at(0)), **leased)
+        elif any("approving_at" in one.get("stamp", ()) for one in actions):
+            its.observed["vm1"] = look("vm1", record("drained", revision=4, approving_at=at(0)), **leased)
+        elif "claim" in acts:
+            its.observed["vm1"] = look("vm1", **leased)
+        if actions:
+            its.answer(state, "vm1", *({"claims": ["x"], "approved": one.get("event_ids"), "failed": False} for one in actions))
+
+    its.begin(wait=False)
+    its.play(take)
+    assert seen[0][0] == "acquire"
+    assert [act for _do, acts in seen for act in acts if act in ("claim", "drain", "approve")] == ["claim", "drain", "approve"]
+    assert its.state["plan"]["events"][0]["phase"] == "approved"
+    # The lease that the run does not need any more.
+    assert seen[-1][0] == "release"
+
+
+LIMITS = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+@LIMITS
+@given(FLEETS, st.booleans())
+def test_a_pass_whose_observations_never_change_ends(fleet: list[dict[str, Any]], is_slow: bool) -> None:
+    its = Pass(hosts=[one["host"] for one in fleet])
+    its.observed = {one["host"]: one["look"] or SILENT for one in fleet}
+    its.begin(wait=False)
+    assert len(its.play(lambda state: setattr(its, "now", its.now + 40 * is_slow))) <= 10
+
+
+@LIMITS
+@given(st.lists(st.fixed_dictionaries({"vm1": JUNK, "vm2": JUNK, "acted": JUNK, "facts": JUNK}), min_size=1, max_size=3), FLEETS, st.booleans(), st.data())
+def test_whatever_the_hosts_register_a_pass_goes_on_and_ends(turns: list[dict[str, Any]], fleet: list[dict[str, Any]], wait: bool, data: Any) -> None:
+    its = Pass(hosts=[one["host"] for one in fleet])
+    its.observed = {one["host"]: one["look"] or SILENT for one in fleet}
+    its.begin(wait=wait, wait_timeout=50.0)
+
+    def lie(state: pass_loop.State) -> None:
+        for host in its.hosts[:2]:
+            junk = data.draw(st.sampled_from(turns))
+            good = its.observed[host] if isinstance(its.observed[host], dict) else {}
+            # An observation in which something is junk, all of it, or a result that does not fit.
+            its.observed[host] = data.draw(st.sampled_from([junk.get(host), {**good, "records": junk["acted"]}, {**good, "results": junk["acted"]}, good]))
+            its.acted[host] = junk["acted"]
+            its.facts[host] = data.draw(st.sampled_from([None, junk["facts"], EVIL]))
+
+    its.play(lie)
+
+
+def test_the_documented_values_are_those_of_the_roles() -> None:
+    assert set(DO) > {"act", "end"}
+    its = Pass()
+    check(its.begin())
+    assert its.state["request"] == request()
