@@ -27,6 +27,7 @@ from collections import Counter
 
 import pytest
 import selection
+from collected import Server
 from cosmic_ray.mutating import use_mutation
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
@@ -36,6 +37,20 @@ from nothing_runs import what_runs
 FIRST_FILES = 3
 """So many test files are collected first; the others only where these find nothing."""
 KILLED_BY = "FAILED "
+TIME_LIMIT = 124
+
+
+OPTIONS = ["-x", "-q", "--tb=line", "-rf", "--no-header", "-p", "no:cacheprovider"]
+
+
+class Mutant(t.NamedTuple):
+    """A mutant, and the tests that run what it changes."""
+
+    path: str
+    code: str
+    tests: list[str]
+    fresh: bool
+    """Whether its file must be imported anew: something of it runs when that happens."""
 
 
 class Lane:
@@ -45,6 +60,8 @@ class Lane:
         self.baseline = baseline
         self.killers: dict[str, Counter[str]] = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mutation-"))
+        self.log = self.folder / "log"
+        self.server = Collected(self.folder, sorted(set(map(_file, baseline.seconds))))
 
     def result(self, mutation: MutationSpec) -> WorkResult:
         """Return what becomes of one mutant."""
@@ -54,46 +71,91 @@ class Lane:
                 return WorkResult(WorkerOutcome.NO_TEST)
             if what_runs(mutant) is None:
                 return WorkResult(WorkerOutcome.SKIPPED, output="no Python")
-            path = str(mutation.module_path)
-            tests = selection.tests_of(self.baseline, path, source, mutation.start_pos[0])
-            outcome, output = self._try(path, tests)
+            path, line = str(mutation.module_path), mutation.start_pos[0]
+            tests = selection.tests_of(self.baseline, path, source, line)
+            outcome, output = self._try(Mutant(path, mutant, tests, selection.runs_at_import(self.baseline, path, source, line)))
         diff = "\n".join(difflib.unified_diff(source.split("\n"), mutant.split("\n"), path, path, n=0, lineterm=""))
         return WorkResult(WorkerOutcome.NORMAL, output, outcome, diff)
 
-    def _try(self, path: str, tests: list[str]) -> tuple[TestOutcome, str]:
-        killers = self.killers.setdefault(path, Counter())
-        counts = Counter(map(_file, tests))
-        files = sorted(counts, key=lambda file: (-killers[file], -_closeness(path, file), -counts[file]))
+    def _try(self, mutant: Mutant) -> tuple[TestOutcome, str]:
+        """Try the tests of the likeliest files first."""
+        killers = self.killers.setdefault(mutant.path, Counter())
+        counts = Counter(map(_file, mutant.tests))
+        files = sorted(counts, key=lambda file: (-killers[file], -_closeness(mutant.path, file), -counts[file]))
         for part in (files[:FIRST_FILES], files[FIRST_FILES:]):
-            chosen = [test for test in tests if _file(test) in part]
+            chosen = [test for test in mutant.tests if _file(test) in part]
             if chosen:
-                code, output = self._run(part, chosen)
-                if code not in (0, 1, 2):
-                    return TestOutcome.INCOMPETENT, f"pytest ended with {code}: {output[-2000:]}"
+                code = self._run(mutant, part, chosen)
+                output = self.log.read_text(encoding="utf-8", errors="replace")[-2000:] if code != TIME_LIMIT else "time limit"
+                if code not in (0, 1, 2, TIME_LIMIT):
+                    return TestOutcome.INCOMPETENT, f"pytest ended with {code}: {output}"
                 if code:
                     killers.update(line.removeprefix(KILLED_BY).split("::")[0] for line in output.splitlines() if line.startswith(KILLED_BY))
-                    return TestOutcome.KILLED, output[-2000:]
-        return TestOutcome.SURVIVED, f"{len(tests)} tests"
+                    return TestOutcome.KILLED, output
+        return TestOutcome.SURVIVED, f"{len(mutant.tests)} tests"
 
-    def _run(self, files: list[str], tests: list[str]) -> tuple[int, str]:
+    def _run(self, mutant: Mutant, files: list[str], tests: list[str]) -> int:
         """Run the tests in a forked process. A time limit that passes is a kill: the mutant never ends, or is far slower."""
         limit = 30 + 5 * sum(self.baseline.seconds[test] for test in tests)
-        log = self.folder / "log"
+        if not mutant.fresh:
+            return self.server.ask(mutant, tests, limit)
         child = os.fork()
         if not child:
-            _test(files, tests, log, self.folder / "tmp")
+            os.setsid()
+            _run_pytest(self.log, self.folder, files, Chosen(tests))
         ended = os.pidfd_open(child)
         in_time = bool(select.select([ended], [], [], limit)[0])
         os.close(ended)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
+        _end(child)
         status = os.waitpid(child, 0)[1]
-        if not in_time:
-            return 1, "time limit"
-        return os.waitstatus_to_exitcode(status), log.read_text(encoding="utf-8", errors="replace")
+        return os.waitstatus_to_exitcode(status) if in_time else TIME_LIMIT
 
     def close(self) -> None:
+        self.server.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Collected:
+    """The process of collected.py, seen from here."""
+
+    def __init__(self, folder: pathlib.Path, files: list[str]) -> None:
+        requests, self._requests = os.pipe()
+        self._answers, answers = os.pipe()
+        self.process = os.fork()
+        if not self.process:
+            os.close(self._requests)
+            with open(requests) as stream:
+                # What is forked there writes to the same file, which it empties first.
+                _run_pytest(folder / "log", folder, files, Server(stream, answers, folder / "log"))
+        os.close(requests)
+        os.close(answers)
+
+    def ask(self, mutant: Mutant, tests: list[str], limit: float) -> int:
+        _write(self._requests, json.dumps({"path": mutant.path, "mutant": mutant.code, "tests": tests}) + "\n")
+        child = int(self._line(None))
+        code = self._line(limit)
+        if code:
+            _end(child)
+            return int(code)
+        _end(child)
+        self._line(None)
+        return TIME_LIMIT
+
+    def _line(self, limit: float | None) -> str:
+        """Return the next line that the process says; nothing where it says none in time."""
+        found = b""
+        while not found.endswith(b"\n"):
+            if not select.select([self._answers], [], [], limit)[0]:
+                return ""
+            byte = os.read(self._answers, 1)
+            if not byte:
+                raise RuntimeError("the process with the collected tests has ended")
+            found += byte
+        return found.decode()
+
+    def close(self) -> None:
+        os.close(self._requests)
+        os.waitpid(self.process, 0)
 
 
 class Chosen:
@@ -106,19 +168,29 @@ class Chosen:
         items[:] = sorted((item for item in items if item.nodeid in self.places), key=lambda item: self.places[item.nodeid])
 
 
-def _test(files: list[str], tests: list[str], log: pathlib.Path, temporary: pathlib.Path) -> t.NoReturn:
+def _run_pytest(log: pathlib.Path, folder: pathlib.Path, files: list[str], plugin: t.Any) -> t.NoReturn:
     """Run tests and end this process."""
     code = 3
     try:
-        os.setsid()
-        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        options = ["-x", "-q", "--tb=line", "-rf", "--no-header", "-p", "no:cacheprovider", f"--basetemp={temporary}"]
-        code = int(pytest.main([*options, *files], plugins=[Chosen(tests)]))
+        code = int(pytest.main([*OPTIONS, f"--basetemp={folder / 'tmp'}", *files], plugins=[plugin]))
         sys.stdout.flush()
     finally:
         os._exit(code)
+
+
+def _write(pipe: int, text: str) -> None:
+    left = text.encode()
+    while left:
+        left = left[os.write(pipe, left) :]
+
+
+def _end(child: int) -> None:
+    """End a process and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
 
 
 @contextlib.contextmanager

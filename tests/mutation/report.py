@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import pathlib
-import tomllib
 import typing as t
 from collections import Counter, defaultdict
 
 import selection
+import tomllib
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
 

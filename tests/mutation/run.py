@@ -31,7 +31,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / ".build" / "mutation"
 SESSION = WORK / "session.sqlite"
 BASELINE = WORK / "baseline.json"
-IN_SIGNATURES = tuple(f"core/ReplaceBinaryOperator_{name}_" for name in ("BitOr", "Mul", "Pow", "Div"))
+LOOKED_AT = (
+    *(f"core/ReplaceBinaryOperator_{name}_" for name in ("BitOr", "Mul", "Pow", "Div")),
+    *(f"core/ReplaceComparisonOperator_{name}_" for name in ("Eq", "NotEq")),
+)
+"""Operators that may stand in type hints and signatures, or compare words; none of the others makes a mutant that is skipped."""
 
 
 def main() -> int:
@@ -123,9 +127,9 @@ def measure(folder: pathlib.Path, tests: list[str]) -> None:
 
 
 def skip_reason(item: WorkItem) -> str | None:
-    """Return why a mutant says nothing about the tests, or None. Only operators that also stand in type hints and signatures are looked at."""
+    """Return why a mutant says nothing about the tests, or None."""
     (mutation,) = item.mutations
-    if not mutation.operator_name.startswith(IN_SIGNATURES):
+    if not mutation.operator_name.startswith(LOOKED_AT):
         return None
     source = mutation.module_path.read_text(encoding="utf-8")
     mutant = mutate_code(source, get_operator(mutation.operator_name)(**mutation.operator_args), mutation.occurrence)

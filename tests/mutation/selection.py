@@ -12,9 +12,10 @@ import ast
 import json
 import pathlib
 import sys
-import tomllib
 import typing as t
 from collections import Counter
+
+import tomllib
 
 CONFIG = pathlib.Path("tests/mutation/cosmic-ray.toml")
 AT_IMPORT = ""
@@ -53,6 +54,12 @@ def tests_of(baseline: Baseline, path: str, source: str, line: int) -> list[str]
         folder = path.rpartition("/")[0] + "/"
         found |= {test for name, lines in baseline.lines.items() if name.startswith(folder) for tests in lines.values() for test in tests}
     return sorted((test for test in found if test in baseline.seconds), key=lambda test: baseline.seconds[test])
+
+
+def runs_at_import(baseline: Baseline, path: str, source: str, line: int) -> bool:
+    """Tell whether anything of a statement runs when its file is imported."""
+    file_lines = baseline.lines.get(path, {})
+    return any(AT_IMPORT in file_lines.get(str(number), []) for number in statement_lines(source, line))
 
 
 def measure(tests: list[str], folders: list[str], slowest: float) -> Baseline:
