@@ -61,7 +61,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lanes", type=int, default=2, help="so many mutants at a time, each in a copy of the checkout")
     parser.add_argument("--fresh", action="store_true", help="forget the results; needed when the packages have changed")
     parser.add_argument("--survivors", action="store_true", help="try what survived once more, with the tests as they are now")
-    parser.add_argument("--tests", nargs="*", default=[], help="test files or folders, instead of those of the configuration")
+    parser.add_argument("--tests", nargs="*", default=[], help="test files that have changed: only these are measured anew")
     parser.add_argument("--report", action="store_true", help="run nothing, print the results")
     parser.add_argument("--show", action="store_true", help="print each survivor")
     return parser.parse_args()
@@ -115,13 +115,15 @@ def begin(folder: pathlib.Path) -> None:
 
 def measure(folder: pathlib.Path, tests: list[str]) -> None:
     """Find out which test runs which line, unless that is known for these very files."""
-    seal = hashlib.sha256(" ".join(tests).encode())
+    seal = hashlib.sha256()
     for path in sorted(path for part in ("plugins", "tests/unit") for path in (folder / part).rglob("*") if path.is_file() and path.suffix != ".pyc"):
         seal.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     known = BASELINE.with_suffix(".seal")
     if known.exists() and known.read_text(encoding="utf-8") == seal.hexdigest():
         return
     known.unlink(missing_ok=True)
+    if not tests:
+        BASELINE.unlink(missing_ok=True)
     call(folder, sys.executable, "tests/mutation/selection.py", str(BASELINE), *tests)
     known.write_text(seal.hexdigest(), encoding="utf-8")
 

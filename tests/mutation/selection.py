@@ -107,7 +107,26 @@ def is_foreign(module: t.Any, here: pathlib.Path) -> bool:
     return bool(file) and not pathlib.Path(file).is_relative_to(here)
 
 
-if __name__ == "__main__":
+def joined(known: Baseline, new: Baseline) -> Baseline:
+    """Return what is known of the test files that were not measured anew, with what was found of the others."""
+    measured = {test.split("::")[0] for test in new.seconds}
+    kept = {test: seconds for test, seconds in known.seconds.items() if test.split("::")[0] not in measured}
+    lines: dict[str, dict[str, list[str]]] = {}
+    for baseline, tests in ((known, kept), (new, new.seconds)):
+        for file, its_lines in baseline.lines.items():
+            for line, contexts in its_lines.items():
+                found = lines.setdefault(file, {}).setdefault(line, [])
+                found += [test for test in contexts if (test in tests or test == AT_IMPORT) and test not in found]
+    return Baseline(lines, {**kept, **new.seconds}, sorted({*known.imports, *new.imports}))
+
+
+def main(result: pathlib.Path, tests: list[str]) -> None:
     its = settings()
-    baseline = measure(sys.argv[2:] or its["maintenance"]["tests"], its["module-path"], its["maintenance"]["slowest-test"])
-    pathlib.Path(sys.argv[1]).write_text(json.dumps(baseline._asdict()), encoding="utf-8")
+    found = measure(tests or its["maintenance"]["tests"], its["module-path"], its["maintenance"]["slowest-test"])
+    if tests and result.exists():
+        found = joined(Baseline(**json.loads(result.read_text(encoding="utf-8"))), found)
+    result.write_text(json.dumps(found._asdict()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), sys.argv[2:])

@@ -159,3 +159,24 @@ def test_a_drain_whose_run_died_right_after_it_was_written_down_waits_for_room_a
     # One that has acted is out already, and goes on.
     acted = vm("vm1", [event()], [record("draining")])
     assert acts(plan(acted, seen[1], capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "methods", "in_service", "goes"),
+    [
+        ("draining", [method("begun")], None, True),
+        ("drained", [method()], None, True),
+        ("approved", [method()], None, True),
+        ("started", [method()], None, True),
+        ("approved", [], None, False),
+        ("started", [], None, False),
+        ("approved", [], False, True),
+        ("drained", [method()], True, False),
+    ],
+)
+def test_a_vm_that_does_not_serve_may_drain_for_another_event_too(phase: str, methods: list[Any], in_service: bool | None, goes: bool) -> None:
+    """vm2 is out as well, and one may be: what takes nobody out needs no room."""
+    first = event("E0", status="Started" if phase == "started" else "Scheduled")
+    known = record(phase, first, methods=methods, **({"approved_at": at(-9)} if phase == "approved" else {"started_at": at(-9)} if phase == "started" else {}))
+    seen = [vm("vm1", [first, event()], [known], in_service=in_service), vm("vm2", in_service=False)]
+    assert ("drain vm1 E1" in acts(plan(*seen, capacity=group(1, ("vm1", "vm2"))))) is goes

@@ -263,3 +263,13 @@ def test_a_failed_drain_is_put_back_while_there_is_time_to_drain_again() -> None
     assert acts(plan(vm("vm1", [event(due=229.5)], [failed]))) == []
     # An approval by an operator may start it any moment.
     assert acts(plan(vm("vm1", [event()], [{**failed, "decision": override(action="approve")}]))) == ["approve vm1 E1"]
+
+
+def test_what_is_let_come_is_looked_at_when_that_ends_even_past_the_last_moment() -> None:
+    its = event(due=100)
+    held = record("noticed", its, decision=override(50, "let_it_come"))
+    for _again in range(2):
+        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        assert not [word for word in acts(found) if word.startswith("drain")]
+        held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert found["wait"]["seconds"] == 50
