@@ -98,7 +98,9 @@ def test_attempts_are_a_number_within_its_limit(attempts, found):
     assert read(attempts=attempts)["attempts"] == found
 
 
-@pytest.mark.parametrize("seconds,found", [(-1, -1), (0, 0), (10**9, 10**9), (10**9 + 1, None), (-(10**9), -(10**9)), (-(10**9) - 1, None), ("5", None), (True, None)])
+@pytest.mark.parametrize(
+    "seconds,found", [(-1, -1), (0, 0), (10**9, 10**9), (10**9 + 1, None), (-(10**9), -(10**9)), (-(10**9) - 1, None), ("5", None), (True, None)]
+)
 def test_the_duration_is_a_number_that_an_event_may_have(seconds, found):
     assert read(event={"event_id": "x", "duration_in_seconds": seconds})["event"]["duration_in_seconds"] == found
 
@@ -154,7 +156,9 @@ def test_methods_are_named_by_their_ids_and_each_counts_once():
     assert len(read(methods=[{"id": f"{number}-none"} for number in range(METHODS + 1)])["methods"]) == METHODS
 
 
-@pytest.mark.parametrize("key,value", [("before", []), ("options", "x"), ("outside", "yes"), ("boot_id", 5), ("at", "yesterday"), ("error", 5), ("boot_id", "")])
+@pytest.mark.parametrize(
+    "key,value", [("before", []), ("options", "x"), ("outside", "yes"), ("boot_id", 5), ("at", "yesterday"), ("error", 5), ("boot_id", "")]
+)
 def test_what_a_method_says_in_another_form_is_forgotten(key, value):
     (method,) = read(methods=[{"id": "1-none", key: value}])["methods"]
     assert method[key] is None

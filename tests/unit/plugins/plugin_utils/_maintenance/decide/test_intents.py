@@ -169,7 +169,9 @@ def test_an_undo_that_takes_too_long_is_reported_and_goes_on(ago: float, red: bo
     its = record("failed", event(due=None), ago=ago, methods=[method("failed", error="it does not start")])
     found = plan(vm("vm1", [event(due=None)], [its]))
     assert acts(found) == ["undo vm1 E1"]
-    assert [one["reason"] for one in found["failed"]] == (["vm1: what a failed drain changed could not be put back (service: it does not start)"] if red else [])
+    assert [one["reason"] for one in found["failed"]] == (
+        ["vm1: what a failed drain changed could not be put back (service: it does not start)"] if red else []
+    )
 
 
 @pytest.mark.parametrize(("over", "other"), [("E1", "E2"), ("E2", "E1")])
@@ -185,5 +187,7 @@ def test_what_is_over_waits_with_its_health_check_while_the_vm_is_out_for_anothe
 def test_why_a_vm_could_not_be_read_is_repeated() -> None:
     two = event(resources=("vm1", "vm2"))
     for error, words in (("no route to host", "no route to host"), (None, "no reason given")):
-        found = plan(vm("vm1", [two]), vm("vm2", state="unreachable", error=error, identity_hint={"name": "vm2", "resource_group": "RG", "subscription_id": "S"}))
+        found = plan(
+            vm("vm1", [two]), vm("vm2", state="unreachable", error=error, identity_hint={"name": "vm2", "resource_group": "RG", "subscription_id": "S"})
+        )
         assert part(found, "vm2")["reason"] == f"vm2 could not be read: {words}"
