@@ -385,3 +385,11 @@ def test_a_write_that_cannot_tidy_up_counts_and_the_next_one_does_it(records, mo
     assert present(records) == [NAME + ".1.json", NAME + ".2.json"]
     assert records.write(EVENT, step(changes={"reason": "y"})).after["revision"] == 3
     assert present(records) == [NAME + ".3.json"]
+
+
+def test_a_broken_file_that_cannot_be_set_aside_stands_in_the_way_of_nothing(records, monkeypatch):
+    records.write(EVENT, step())
+    put(records, NAME + ".2.json", "{")
+    monkeypatch.setattr(records, "_set_aside", lambda name, prefix: False)
+    assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 3
+    assert records.read(EVENT)["reason"] == "x"

@@ -180,3 +180,10 @@ def test_a_vm_that_does_not_serve_may_drain_for_another_event_too(phase: str, me
     known = record(phase, first, methods=methods, **({"approved_at": at(-9)} if phase == "approved" else {"started_at": at(-9)} if phase == "started" else {}))
     seen = [vm("vm1", [first, event()], [known], in_service=in_service), vm("vm2", in_service=False)]
     assert ("drain vm1 E1" in acts(plan(*seen, capacity=group(1, ("vm1", "vm2"))))) is goes
+
+
+def test_a_vm_of_the_event_that_is_out_already_is_not_among_the_others() -> None:
+    two = event(resources=("vm1", "vm9"))
+    found = plan(*fleet(5, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(6))
+    others = ", ".join(f"vm{number} (not in service)" for number in range(2, 7))
+    assert reason(found) == f"capacity group 'web' lets 6 of its 9 members be out; vm1, vm9 would be more, beside {others}"

@@ -273,3 +273,21 @@ def test_what_is_let_come_is_looked_at_when_that_ends_even_past_the_last_moment(
         assert not [word for word in acts(found) if word.startswith("drain")]
         held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
     assert found["wait"]["seconds"] == 50
+
+
+def test_a_hold_that_ends_in_a_moment_is_waited_for_and_no_longer() -> None:
+    its = event(due=None)
+    held = record("noticed", its, decision=override(0.75))
+    found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+    held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert plan(vm("vm1", [its], [held]), longest_wait=1e7)["wait"]["seconds"] == 0.75
+
+
+def test_an_override_that_cannot_be_read_holds_and_is_looked_at_as_often_as_anything_else() -> None:
+    its = event(due=None)
+    held = record("noticed", its, ago=40, decision={"action": "guess"})
+    for _again in range(2):
+        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        assert not [word for word in acts(found) if word.startswith("drain")]
+        held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert found["wait"]["seconds"] == pytest.approx(21, abs=1)
