@@ -342,3 +342,48 @@ def test_a_method_without_one_of_its_functions_is_not_made(forgotten):
     assert type("Whole", (Method,), every)()
     with pytest.raises(TypeError, match=forgotten):
         type("Partial", (Method,), {name: function for name, function in every.items() if name != forgotten})()
+
+
+def test_a_drain_whose_last_segment_was_drained_already_ends_with_it(vm, method):
+    vm.drain(step(), complete=False)
+    assert vm.drain(step()).state == "drained"
+    assert vm.phases() == ["draining", "drained"] and vm.record()["verified_at"]
+
+
+def test_an_approved_drain_keeps_its_phase_and_a_failure_ends_it(vm, method):
+    vm.drain(step())
+    vm.records.write(EVENT, Step(changes={"phase": "approved", "reason": "said before"}))
+    vm.boot = "boot-2"
+    assert vm.drain(step()).state == "drained"
+    assert (vm.record()["phase"], vm.record()["reason"], vm.record()["attempts"]) == ("approved", "said before", 1)
+    method.checks = [OSError("broken")]
+    assert vm.drain(step()).state == "failed"
+    assert vm.record()["phase"] == "failed"
+
+
+@pytest.mark.parametrize("phase,attempts", [("draining", 1), ("drained", 1), ("approved", 1), ("started", 1), ("failed", 2), ("held", 2), ("gone", 2)])
+def test_what_is_under_way_is_one_attempt_and_what_begins_again_another(vm, method, phase, attempts):
+    vm.drain(step())
+    vm.records.write(EVENT, Step(changes={"phase": phase}))
+    method.checks = [Answer("lost", "x")]
+    vm.drain(step())
+    assert vm.record()["attempts"] == attempts
+
+
+def test_a_failure_of_an_earlier_method_keeps_the_later_ones_from_beginning(vm, method):
+    method.checks = [OSError("broken")]
+    assert vm.drain(step(identifier="a"), step(identifier="b")).state == "failed"
+    assert [entry["id"] for entry in vm.record()["methods"]] == ["a"]
+
+
+def test_no_reason_is_said_to_be_none(vm, method):
+    method.checks = ["draining"]
+    assert vm.drain(step(), deadline=DEADLINE, late=True).error == f"Not drained before the deadline {DEADLINE}: no reason known"
+
+
+def test_without_a_boot_id_nothing_counts_as_another_boot(vm, method):
+    method.checks = ["draining", "draining"]
+    vm.drain(step())
+    vm.boot = None
+    vm.drain(step())
+    assert method.calls == ["find", "begin", "check", "check"]

@@ -227,3 +227,57 @@ def test_an_attempt_that_fails_before_it_has_begun_is_counted():
     same = take_step(again, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
     assert [entry["phase"] for entry in again["history"]] == ["failed", "failed"]
     assert same["history"] == again["history"]
+
+
+@pytest.mark.parametrize("value,found", [("true", True), (" Yes ", True), ("1", True), (1, True), (True, True), ("False", False), ("no", False), (0, False)])
+def test_true_and_false_are_read_in_every_form_that_a_template_leaves(value, found):
+    assert take_step(begun(), EVENT, Step(changes={"undone": value}), LATER)["undone"] is found
+
+
+@pytest.mark.parametrize("value", [1.5, "1.5", [], True, False])
+def test_a_number_is_whole(value):
+    with pytest.raises(RecordsError, match="attempts must be a whole number"):
+        take_step(begun(), EVENT, Step(changes={"attempts": value}), LATER)
+
+
+def test_a_held_record_outlives_the_longest_notice_and_no_more():
+    held = recovered_at(0, phase="held")
+    limit = 86400 + 8 * 86400
+    assert LONGEST_NOTICE == 8 * 86400
+    assert not may_be_pruned(held, utc_text(START + limit), 86400)
+    assert may_be_pruned(held, utc_text(START + limit + 1), 86400)
+    never = recovered_at(0, phase="held", undone=False)
+    assert not may_be_pruned(never, utc_text(START + limit + 1), 86400)
+
+
+def test_a_hundred_methods_and_no_more():
+    record = begun()
+    for number in range(2, 101):
+        record = take_step(record, EVENT, Step(method={"id": f"{number}-none"}), LATER)
+    assert len(record["methods"]) == 100
+    assert take_step(record, EVENT, Step(method={"id": "100-none", "state": "drained"}), LATER)["methods"][-1]["state"] == "drained"
+    with pytest.raises(RecordsError, match="has 100 methods already"):
+        take_step(record, EVENT, Step(method={"id": "101-none"}), LATER)
+
+
+def test_a_method_that_says_no_state_has_found_something():
+    assert take_step(None, EVENT, Step(method={"id": "1-none"}), NOON)["methods"][0]["state"] == "found"
+    assert take_step(begun(), EVENT, Step(method={"id": "1-service", "state": ""}), NOON)["methods"][0]["state"] == "begun"
+
+
+def test_what_is_changed_again_is_not_undone_any_more():
+    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
+    same = take_step(undone, EVENT, Step(method={"id": "1-service", "error": "said later"}), LATER)
+    assert same["undone"] is True
+    assert take_step(undone, EVENT, Step(method={"id": "1-service", "state": "drained"}), LATER)["undone"] is False
+    assert take_step(undone, EVENT, Step(method={"id": "2-none", "state": "drained"}, changes={"undone": True}), LATER)["undone"] is True
+
+
+def test_a_restored_record_must_be_of_the_same_event():
+    replica = dict(begun(), revision=4)
+    after = take_step(None, EVENT.lower(), Step(restore=replica, changes={"phase": "draining"}), LATER)
+    assert (after["event"]["event_id"], after["methods"][0]["before"]) == (EVENT, {"active": True})
+    with pytest.raises(RecordsError, match="the record to restore is of"):
+        take_step(None, "another", Step(restore=replica), LATER)
+    # A record that is there is never replaced.
+    assert take_step(take_step(None, "another", Step(), NOON), "another", Step(restore=replica), LATER)["methods"] == []

@@ -10,7 +10,7 @@ import stat
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -339,3 +339,57 @@ def test_a_file_in_place_of_the_directory_is_an_error_and_not_an_empty_list(reco
         records.prune(0)
     with pytest.raises(RecordsError):
         records.read(EVENT)
+
+
+def test_a_record_of_another_vm_is_only_reported_unless_it_is_to_be_set_aside(records):
+    records.write(EVENT, step(vm_id="VM-A"))
+    reading = records.read_all("VM-B")
+    assert (reading.records, reading.readable) == ([], True) and "written by another VM (vmId VM-A): it is not used" in reading.problems[0]
+    assert present(records) == [NAME + ".1.json"]
+    assert len(records.read_all("vm-a").records) == len(records.read_all(None).records) == 1
+    assert "it is set aside" in records.read_all("VM-B", set_aside=True).problems[0]
+    assert present(records) == ["foreign-" + NAME + ".1.json"]
+
+
+def test_a_file_keeps_the_names_of_its_last_thirty_two_writes(records):
+    for number in range(40):
+        records.write(EVENT, step(changes={"attempts": number}))
+    with open(os.path.join(records.files.where, NAME + ".40.json"), encoding="utf-8") as stream:
+        assert len(set(json.load(stream)["lineage"])) == 32
+
+
+@pytest.mark.parametrize("age,kept", [(86400, True), (86400.5, False)])
+def test_what_a_killed_write_left_is_removed_after_a_day(records, monkeypatch, age, kept):
+    left = TEMPORARY + "left.json"
+    for name in (left, "notes.txt"):
+        put(records, name, "{")
+    monkeypatch.setattr(records.files, "age", lambda name: age)
+    records.write(EVENT, step())
+    assert (left in present(records)) is kept
+    assert "notes.txt" in present(records)
+    assert NAME + ".1.json" in present(records)
+
+
+def test_a_write_that_cannot_tidy_up_counts_and_the_next_one_does_it(records, monkeypatch):
+    records.write(EVENT, step())
+    names, calls = records.files.names, []
+
+    def third_fails():
+        calls.append(1)
+        if len(calls) == 3:
+            raise OSError("Input/output error")
+        return names()
+
+    monkeypatch.setattr(records.files, "names", third_fails)
+    assert records.write(EVENT, step(changes={"reason": "x"})).changed
+    assert present(records) == [NAME + ".1.json", NAME + ".2.json"]
+    assert records.write(EVENT, step(changes={"reason": "y"})).after["revision"] == 3
+    assert present(records) == [NAME + ".3.json"]
+
+
+def test_a_broken_file_that_cannot_be_set_aside_stands_in_the_way_of_nothing(records, monkeypatch):
+    records.write(EVENT, step())
+    put(records, NAME + ".2.json", "{")
+    monkeypatch.setattr(records, "_set_aside", lambda name, prefix: False)
+    assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 3
+    assert records.read(EVENT)["reason"] == "x"

@@ -267,3 +267,26 @@ def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, mirrors
     monkeypatch.setattr(files_module, "FOLDER_BYTES", 10)
     (problem,) = ReplicaStore(LocalFiles(mirrors.files.where), mirrors.host).read_all().problems
     assert "was not read: it would be more than 10 bytes" in problem and "Remove" not in problem
+
+
+def test_a_copy_counts_for_thirty_days_and_not_longer(records, mirrors, host):
+    mirrors.write("web1", "VM-1", drained(records))
+    host.pass_time(30 * 86400)
+    assert len(mirrors.read_all().mirrors) == 1 and mirrors.prune(86400) == []
+    host.pass_time(1)
+    assert mirrors.read_all().mirrors == [] and mirrors.prune(86400) == [EVENT]
+
+
+def test_a_copy_of_what_is_undone_is_kept_for_its_time_only(records, mirrors, host):
+    mirrors.write("web1", "VM-1", drained(records, "undone"))
+    host.pass_time(86400)
+    assert mirrors.prune(86400) == []
+    host.pass_time(1)
+    assert mirrors.prune(86400, check_mode=True) == [EVENT] and present(mirrors) == [NAME]
+    assert mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+
+
+def test_a_copy_of_what_still_stands_is_kept_until_it_is_a_month_old(records, mirrors, host):
+    mirrors.write("web1", "VM-1", drained(records))
+    host.pass_time(29 * 86400)
+    assert mirrors.prune(86400) == [] and present(mirrors) == [NAME]

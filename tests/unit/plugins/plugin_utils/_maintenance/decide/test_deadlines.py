@@ -195,3 +195,99 @@ def test_nobody_waits_for_a_vm_that_was_deleted() -> None:
             assert found["done"] is done, (kind, phase)
     before = vm("vm1", [event()], [record("started", started_at=at(-9))])["look"]
     assert not plan(vm("vm1", state="unreachable", reached_before=True, last_look=before))["done"]
+
+
+# --- How long until a drain begins --------------------------------------------------------------------------------------
+
+
+def waits(its_event: dict[str, Any], policy: Any = "default", its_record: dict[str, Any] | None = None, **settings: Any) -> tuple[float, str | None]:
+    """How long a drain that does not begin yet is waited for, and why."""
+    found = plan(vm("vm1", [its_event], [its_record or record("noticed", its_event)]), policy=policy, longest_wait=1e7, **settings)
+    assert acts(found) == []
+    return found["wait"]["seconds"], found["events"][0]["parts"][0]["reason"]
+
+
+def test_more_than_an_hour_of_notice_is_not_used_up() -> None:
+    assert begins(3600)
+    assert waits(event(due=3601)) == (1, "the drain begins nearer to its time")
+    assert waits(event(due=90_000)) == (86_400, "the drain begins nearer to its time")
+
+
+def test_a_margin_is_waited_for_but_not_beyond_the_last_moment_for_a_whole_drain() -> None:
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 400}]) == (500, "the drain begins nearer to its time")
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}]) == (670, "the drain begins nearer to its time")
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}], pass_interval=300) == (370, "the drain begins nearer to its time")
+
+
+def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
+    names = event(resources=("vm1", "db9"), due=900)
+    held = record("held", names, reason="it also names db9, managed by nobody here; approving would start it there too (unmanaged: wait)")
+    seconds, reason = waits(names, its_record=held)
+    assert seconds == 670
+    assert reason == "it cannot be approved, so the drain begins near its time"
+
+
+def override(until: float | None = 3600, action: str = "hold") -> dict[str, Any]:
+    return {"action": action, "who": "alice", "why": "because", "at": at(-10), "until": None if until is None else at(until), "vm": None, "beside": []}
+
+
+def test_what_an_operator_holds_is_looked_at_when_the_hold_or_the_time_for_it_ends() -> None:
+    for until, due, seconds in ((100, 900, 100), (800, 900, 670), (100, None, 100), (4000, 90_000, 4000)):
+        its = event(due=due)
+        held = record("held", its, decision=override(until))
+        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        assert not [word for word in acts(found) if word.startswith("drain")]
+        again = plan(vm("vm1", [its], [{**held, **{key: value for key, value in noted(found).items() if value is not True}}]), longest_wait=1e7)
+        assert again["wait"]["seconds"] == seconds, (until, due)
+
+
+# --- The deadline of a drain --------------------------------------------------------------------------------------------
+
+
+def test_a_drain_that_begins_has_ten_seconds_at_least() -> None:
+    assert deadline(41) == pytest.approx(11)
+    assert deadline(40) == pytest.approx(10)
+    assert deadline(-100) == pytest.approx(10)
+
+
+def test_a_drain_ends_in_the_pass_before_the_event_where_there_is_time_for_that() -> None:
+    assert deadline(240, pass_interval=100) == pytest.approx(110)
+    assert deadline(141, pass_interval=100) == pytest.approx(11)
+    # Ten seconds are no time: then the drain has what is left until the event.
+    assert deadline(140, pass_interval=100) == pytest.approx(110)
+
+
+def test_a_failed_drain_is_put_back_while_there_is_time_to_drain_again() -> None:
+    failed = record("failed", event(due=230), ago=5)
+    assert acts(plan(vm("vm1", [event(due=230)], [failed]))) == ["undo vm1 E1"]
+    assert acts(plan(vm("vm1", [event(due=229.5)], [failed]))) == []
+    # An approval by an operator may start it any moment.
+    assert acts(plan(vm("vm1", [event()], [{**failed, "decision": override(action="approve")}]))) == ["approve vm1 E1"]
+
+
+def test_what_is_let_come_is_looked_at_when_that_ends_even_past_the_last_moment() -> None:
+    its = event(due=100)
+    held = record("noticed", its, decision=override(50, "let_it_come"))
+    for _again in range(2):
+        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        assert not [word for word in acts(found) if word.startswith("drain")]
+        held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert found["wait"]["seconds"] == 50
+
+
+def test_a_hold_that_ends_in_a_moment_is_waited_for_and_no_longer() -> None:
+    its = event(due=None)
+    held = record("noticed", its, decision=override(0.75))
+    found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+    held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert plan(vm("vm1", [its], [held]), longest_wait=1e7)["wait"]["seconds"] == 0.75
+
+
+def test_an_override_that_cannot_be_read_holds_and_is_looked_at_as_often_as_anything_else() -> None:
+    its = event(due=None)
+    held = record("noticed", its, ago=40, decision={"action": "guess"})
+    for _again in range(2):
+        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        assert not [word for word in acts(found) if word.startswith("drain")]
+        held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
+    assert found["wait"]["seconds"] == pytest.approx(21, abs=1)

@@ -286,3 +286,43 @@ def test_the_first_note_is_written_only_where_there_is_no_record_yet() -> None:
     """Another run may have noticed it, and begun, since this run looked."""
     found = plan(vm("vm1", [event()]), run=RUN)
     assert [step["expected_revision"] for step in found["steps"] if step["act"] == "note"] == [0]
+
+
+# --- The pause after giving way -----------------------------------------------------------------------------------------
+
+
+def test_runs_that_gave_way_come_back_at_different_moments_of_the_next_half_minute() -> None:
+    pauses = []
+    for number in range(200):
+        found = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs()]), run={**RUN, "id": f"run{number:05}"})
+        assert acts(found) == []
+        pauses.append(found["wait"]["seconds"])
+    assert all(1 <= seconds <= 30 for seconds in pauses)
+    assert min(pauses) < 2 and max(pauses) > 29
+    assert sum(pauses) / len(pauses) == pytest.approx(15.5, abs=1.5)
+    assert len(set(pauses)) == len(pauses)
+
+
+def test_what_a_person_reads_of_another_run_names_it_its_purpose_and_the_vm() -> None:
+    found = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs()]), run=RUN)
+    words = found["events"][0]["parts"][0]["reason"]
+    assert "bob on deploy2" in words and words.endswith("is at work on vm1 for E9")
+    nameless = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs(event_id="", digest="0" * 16)]), run=RUN)
+    assert "is at work on vm1" in nameless["events"][0]["parts"][0]["reason"]
+
+
+def test_the_plan_shows_every_lease_and_whose_it_is() -> None:
+    found = plan(vm("vm1", [event()], claims=[claim(), theirs(left=-5)]), run=RUN)
+    shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["claims"]]
+    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False)]
+
+
+def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothing_is_done() -> None:
+    idle = plan(vm("vm1", claims=[claim(), theirs(left=-5)]), run=RUN)
+    (release,) = [step for step in idle["steps"] if step["act"] == "release"]
+    assert (release["event_id"], release["continues"]) == ("E1", False)
+    assert release["expired"] == [theirs()["name"]]
+    two = plan(vm("vm1", claims=[claim(), claim("E2"), theirs(left=-5)]), run=RUN)
+    assert [bool(step["expired"]) for step in two["steps"] if step["act"] == "release"] == [True, False]
+    assert [step["continues"] for step in two["steps"] if step["act"] == "release"] == [False, True]
+    assert idle["done"]

@@ -118,3 +118,20 @@ def test_none_changes_nothing_and_is_recorded(vm):
     assert vm.entry("1-none")["before"] == {}
     assert vm.undo(none).state == "undone"
     assert vm.record()["undone"] is True
+
+
+@pytest.mark.parametrize("options,seconds", [({}, 10), ({"timeout": 3}, 3), ({"timeout": "7"}, 7), ({"timeout": 0}, 10)])
+def test_a_command_has_ten_seconds_unless_it_is_given_others(vm, monkeypatch, options, seconds):
+    asked = []
+    run = vm.machine.commands.run
+    monkeypatch.setattr(vm.machine.commands, "run", lambda line, environment, limit: asked.append(limit) or run(line, environment, limit))
+    assert vm.drain(command(**options)).state == "drained"
+    assert vm.undo(command(**options)).state == "undone"
+    assert asked == [seconds] * 3
+
+
+def test_what_check_says_keeps_two_hundred_characters_and_an_error_its_last_four_hundred(vm):
+    assert vm.drain(command(check=sh("yes | tr -d '\\n' | head -c 201; exit 75"))).error == "y" * 200
+    vm.undo(step("command"))
+    outcome = vm.drain(command(begin=sh("(printf b; yes | tr -d '\\n' | head -c 400) >&2; exit 1")))
+    assert outcome.error == "1-command: begin ended with exit code 1: " + "y" * 400

@@ -138,3 +138,32 @@ def test_there_is_no_iis_on_linux(vm):
     assert vm.drain(iis()).error == "1-iis: there is no IIS on this system"
     vm.machine = vm.machine._replace(system="linux")
     assert "there is no method 'iis' that runs on the VM" in vm.drain(iis()).error
+
+
+@pytest.mark.parametrize("options,ran", [({"pools": []}, "Shop"), ({"sites": ["Old"]}, "ShopPool")])
+def test_sites_without_pools_and_pools_without_sites_come_back(vm, server, options, ran):
+    both = {**server.all_sites, **server.all_pools}
+    assert vm.drain(iis(**options)).state == "drained"
+    assert {**server.all_sites, **server.all_pools}[ran] == "Stopped"
+    assert vm.undo(iis(**options)).state == "undone"
+    assert {**server.all_sites, **server.all_pools} == both
+
+
+def test_where_nothing_ran_nothing_is_asked_or_started(vm, server):
+    quiet = iis(sites=["Old"], pools=["Idle"])
+    assert vm.drain(quiet).state == "drained"
+    server.calls.clear()
+    assert vm.undo(quiet).state == "undone"
+    assert server.calls == []
+
+
+@pytest.mark.parametrize("state", ["Starting", "Stopping", "Unknown"])
+def test_a_pool_in_any_other_state_is_not_stopped_yet(vm, server, state):
+    server.set_pools = lambda names, wanted: server.all_pools.update(dict.fromkeys(names, state))
+    out = vm.drain(iis())
+    assert (out.state, out.error) == ("draining", "still stopping: application pool ShopPool")
+
+
+def test_one_connection_is_too_many_where_none_is_allowed(vm, server):
+    server.counts["shop"] = 1
+    assert vm.drain(iis())[:2] == ("draining", "1 connection(s) on site Shop")

@@ -175,3 +175,22 @@ def test_a_folder_that_is_gone_fails_the_undo_and_not_more(vm, tmp_path):
     assert outcome.state == "failed" and "No such file" in outcome.error
     (tmp_path / "www").mkdir()
     assert vm.undo(probe(flag)).state == "undone" and flag.exists()
+
+
+def test_without_settings_two_probes_of_five_seconds_are_waited_for_and_no_port(vm, flag):
+    flag.touch()
+    usual = step("probe_file", given={"path": str(flag)})
+    moment = utc_seconds(vm.host.now())
+    vm.host.now = lambda: utc_text(moment)
+    vm.machine = vm.machine._replace(now=lambda: utc_text(moment))
+    assert vm.drain(usual)[:2] == ("draining", "the load balancer may not have noticed yet, 11 s to wait")
+    for passed, left in ((1, 10), (9.5, 1), (10, 1)):
+        vm.machine = vm.machine._replace(now=lambda passed=passed: utc_text(moment + passed))
+        assert vm.drain(usual).error == f"the load balancer may not have noticed yet, {left} s to wait"
+    vm.machine = vm.machine._replace(now=lambda: utc_text(moment + 10.5))
+    assert vm.drain(usual).state == "drained"
+
+
+def test_a_created_file_may_be_read_by_a_web_server_where_no_mode_is_set(vm, flag):
+    assert vm.drain(step("probe_file", given={"path": str(flag), "interval": 0, "present_means": "out"})).state == "drained"
+    assert stat.S_IMODE(flag.stat().st_mode) == 0o644

@@ -206,3 +206,19 @@ def test_a_session_that_is_lost_is_no_failure_of_the_method(vm, services, monkey
             act(service("A"))
     assert vm.record()["phase"] != "failed"
     assert act(service("A")).state in ("drained", "undone")
+
+
+@pytest.mark.parametrize("code,state", [(0, "undone"), (1077, "undone"), (1, "failed"), (1076, "failed"), (1078, "failed")])
+def test_one_that_stands_still_is_broken_only_with_an_error_of_its_own(vm, services, code, state):
+    services.set(A="started", B="started")
+    vm.drain(service("A", "B"))
+    services.slow = {"A", "B"}
+    assert vm.undo(service("A", "B")).state == "undoing"
+    services.slow = set()
+    services.set(A="stopped", B="started")
+    services.change("A", exit_code=code)
+    start, asked = services.start, []
+    services.start = lambda names: asked.append(list(names)) or services.set(**dict.fromkeys(names, "started"))
+    assert vm.undo(service("A", "B")).state == state
+    assert asked == ([["A"]] if state == "undone" else [])
+    services.start = start

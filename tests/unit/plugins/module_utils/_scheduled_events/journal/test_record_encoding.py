@@ -1,0 +1,191 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What is read from a file: mended where the meaning stays, refused where it would change, and within its limits in any case."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
+    ATTEMPTS,
+    FILE_BYTES,
+    HISTORY_FIRST,
+    HISTORY_LAST,
+    METHODS,
+    RECORD_BYTES,
+    REVISION,
+    TEXT,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import (
+    bounded_history,
+    decode,
+    encode,
+    repaired_lineage,
+)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    RecordsError,
+    Unreadable,
+    empty_record,
+)
+
+NAME = "event-x.1.json"
+NOW = "2026-11-21T20:00:00.000000Z"
+
+
+def read(name=NAME, **changes):
+    """The record that a file with these keys gives."""
+    return decode(json.dumps({**empty_record("x"), "revision": 1, **changes}).encode(), name)
+
+
+@pytest.mark.parametrize("value", ["no", "false", 0, 1, None, [], "yes"])
+def test_whether_it_is_undone_is_never_guessed(value):
+    """Read as true, a VM would stay drained for ever; as false, it would be put back again."""
+    with pytest.raises(Unreadable, match="another type where true or false belongs"):
+        read(undone=value)
+    assert read(undone=True)["undone"] is True
+
+
+@pytest.mark.parametrize(
+    "changes,words",
+    [
+        ({"format": 2}, "has the format 2, and this version of the collection knows 1"),
+        ({"format": True}, "has the format True"),
+        ({"format": "1"}, "has the format '1'"),
+        ({"revision": 2}, "holds another revision than its name says"),
+        ({"event": None}, "names no event"),
+        ({"event": {"event_id": 5}}, "names no event"),
+        ({"event": {"event_id": "y"}}, "belongs to another event than its name says"),
+        ({"phase": "finished"}, "has the unknown phase 'finished'"),
+        ({"history": {}}, "has no list of objects in history"),
+        ({"history": ["noticed"]}, "has no list of objects in history"),
+        ({"methods": None}, "has no list of objects in methods"),
+        ({"methods": [{}]}, "has a method without an id"),
+        ({"methods": [{"id": 5}]}, "has a method without an id"),
+        ({"history": [{"phase": "noticed"}]}, "has a history without phases and times"),
+        ({"history": [{"phase": "noticed", "at": 5}]}, "has a history without phases and times"),
+        ({"history": [{"phase": "finished", "at": NOW}]}, "has a history without phases and times"),
+        ({"told": "noticed"}, "has no list where one belongs"),
+        ({"event": {"event_id": "x", "resources": "vm_0"}}, "has no list where one belongs"),
+        ({"rule": []}, "has a rule that is no object"),
+        ({"reason": 5}, "has no text in reason"),
+        ({"verified_at": 5}, "has no text in verified_at"),
+        ({"decision": {"action": "guess"}}, "has a decision that has the action 'guess'"),
+    ],
+)
+def test_what_would_change_the_meaning_is_refused(changes, words):
+    with pytest.raises(Unreadable) as caught:
+        read(**changes)
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize("name", ["event-x.json", "event-x.0.json", "mirror-x.1.json", "event-X.1.json"])
+def test_a_file_of_another_name_holds_no_record(name):
+    with pytest.raises(Unreadable, match="holds no record"):
+        read(name)
+
+
+@pytest.mark.parametrize("revision", [None, 0, -1, True, "1", 1.5, REVISION])
+def test_the_name_says_the_revision_where_the_content_says_none(revision):
+    assert read(revision=revision)["revision"] == 1
+
+
+@pytest.mark.parametrize("attempts,found", [(0, 0), (7, 7), (-1, 0), (ATTEMPTS, ATTEMPTS), (ATTEMPTS + 1, ATTEMPTS), (True, 0), ("3", 0), (None, 0), (1.5, 0)])
+def test_attempts_are_a_number_within_its_limit(attempts, found):
+    assert read(attempts=attempts)["attempts"] == found
+
+
+@pytest.mark.parametrize(
+    "seconds,found", [(-1, -1), (0, 0), (10**9, 10**9), (10**9 + 1, None), (-(10**9), -(10**9)), (-(10**9) - 1, None), ("5", None), (True, None)]
+)
+def test_the_duration_is_a_number_that_an_event_may_have(seconds, found):
+    assert read(event={"event_id": "x", "duration_in_seconds": seconds})["event"]["duration_in_seconds"] == found
+
+
+def test_texts_are_cut_at_their_limit():
+    assert read(reason="a" * TEXT)["reason"] == "a" * TEXT
+    assert read(reason="a" * (TEXT + 1))["reason"] == "a" * (TEXT - 4) + " ..."
+    assert read(event={"event_id": "x", "description": "\ud800"})["event"]["description"] == "?"
+    assert read(event={"event_id": "x", "resources": ["vm_0", 5, None]})["event"]["resources"] == ["vm_0"]
+
+
+def test_a_time_that_is_none_is_forgotten():
+    assert read(verified_at="yesterday", approved_at=NOW)["verified_at"] is None
+    assert read(verified_at="yesterday", approved_at=NOW)["approved_at"] == NOW
+    history = [{"phase": "noticed", "at": "yesterday"}, {"phase": "draining", "at": NOW, "who": "?"}]
+    assert read(history=history)["history"] == [{"phase": "draining", "at": NOW}]
+
+
+def test_phases_that_were_told_keep_to_their_limits():
+    assert read(told=["noticed", 5, None, "a" * TEXT, "b" * (TEXT + 1)])["told"] == ["noticed", "a" * TEXT]
+    assert len(read(told=["noticed"] * (METHODS + 1))["told"]) == METHODS
+
+
+@pytest.mark.parametrize("length", [0, 1, HISTORY_FIRST, HISTORY_FIRST + 1, HISTORY_LAST + 1, HISTORY_FIRST + HISTORY_LAST])
+def test_a_history_within_its_limit_stays_as_it_is(length):
+    history = [{"phase": "held", "at": str(number)} for number in range(length)]
+    assert bounded_history(history) == history
+
+
+@pytest.mark.parametrize("more", [1, 50])
+def test_a_longer_history_loses_its_middle(more):
+    numbers = [{"phase": "held", "at": number} for number in range(HISTORY_FIRST + HISTORY_LAST + more)]
+    kept = [one["at"] for one in bounded_history(numbers)]
+    assert kept == [*range(HISTORY_FIRST), *range(HISTORY_FIRST + more, HISTORY_FIRST + HISTORY_LAST + more)]
+
+
+@pytest.mark.parametrize("lineage", [None, [], "abc", {}, [""], ["a", 5], ["a", ""], ["a" * 65], ["a", "b" * 65]])
+def test_a_file_that_does_not_say_what_it_builds_on_is_named_by_its_content(lineage):
+    found = repaired_lineage(lineage, b"content")
+    assert found == repaired_lineage(lineage, b"content") != repaired_lineage(lineage, b"other")
+    assert len(found) == 1 and found[0].startswith("file-") and len(found[0]) == 17
+
+
+def test_a_lineage_that_is_one_stays():
+    assert repaired_lineage(["a", "b" * 64], b"") == ["a", "b" * 64]
+
+
+def test_methods_are_named_by_their_ids_and_each_counts_once():
+    found = read(methods=[{"id": "1-service"}, {"id": "1-service", "method": "command"}, {"id": ""}, {"id": "odd id", "method": "none"}])["methods"]
+    assert [(one["id"], one["method"]) for one in found] == [("1-service", "service"), ("3-unnamed", "unknown"), ("odd id", "none")]
+    assert found[0]["state"] == "begun" and found[0]["error"] is None
+    assert found[1]["state"] == "undone" and "nothing was undone" in found[1]["error"]
+    assert len(read(methods=[{"id": f"{number}-none"} for number in range(METHODS + 1)])["methods"]) == METHODS
+
+
+@pytest.mark.parametrize(
+    "key,value", [("before", []), ("options", "x"), ("outside", "yes"), ("boot_id", 5), ("at", "yesterday"), ("error", 5), ("boot_id", "")]
+)
+def test_what_a_method_says_in_another_form_is_forgotten(key, value):
+    (method,) = read(methods=[{"id": "1-none", key: value}])["methods"]
+    assert method[key] is None
+
+
+def test_a_record_that_fits_is_written_and_a_larger_one_is_refused():
+    record = {**empty_record("x"), "revision": 1, "rule": {"text": ""}}
+    room = FILE_BYTES - len(json.dumps(record, sort_keys=True, separators=(",", ":"))) - 1
+    record["rule"]["text"] = "a" * room
+    assert len(encode(record)) == FILE_BYTES
+    record["rule"]["text"] += "a"
+    with pytest.raises(RecordsError, match=f"is larger than {FILE_BYTES} bytes"):
+        encode(record)
+
+
+def test_a_record_is_laid_out_for_reading_where_there_is_room():
+    assert encode({**empty_record("x"), "revision": 1}).splitlines()[1] == b' "approved_at": null,'
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), {1, 2}])
+def test_what_is_no_json_is_refused(value):
+    with pytest.raises(RecordsError, match="cannot be stored as JSON"):
+        encode({**empty_record("x"), "revision": 1, "rule": {"text": value}})
+
+
+def test_a_file_may_be_as_large_as_a_record_and_no_larger():
+    least = len(json.dumps({**read(rule={"text": ""})}, sort_keys=True, separators=(",", ":"))) + 1
+    assert read(rule={"text": "a" * (RECORD_BYTES - least)})
+    with pytest.raises(Unreadable, match=f"is larger than {RECORD_BYTES} bytes"):
+        read(rule={"text": "a" * (RECORD_BYTES - least + 1)})

@@ -1,0 +1,189 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is said of a group that has no room, and when somebody looks again. Who waits must know for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, method, noted, plan, record, vm
+
+NAMES = tuple(f"vm{number}" for number in range(1, 10))
+PAUSE = {"event_type": "Freeze", "duration_in_seconds": 5}
+LET_IT_COME = [{"drain": True, "approve": "after_drain", "hold_at_deadline": "let_it_come"}]
+
+
+def group(limit: Any = 1, members: tuple[str, ...] = NAMES, **more: Any) -> list[dict[str, Any]]:
+    return [{"name": "web", "members": list(members), "max_unavailable": limit, **more}]
+
+
+def reason(found: dict[str, Any], event_id: str = "E1") -> str:
+    return str(next(one for one in found["events"] if one["event_id"] == event_id)["reason"])
+
+
+def fleet(out: int, *hit: dict[str, Any]) -> list[dict[str, Any]]:
+    """Nine VMs: those that are given, as many others out of service, the rest serving."""
+    names = [name for name in NAMES if name not in {one["host"] for one in hit}]
+    return [*hit, *[vm(name, in_service=number >= out) for number, name in enumerate(names)]]
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        (1, "vm2 (not in service)"),
+        (5, ", ".join(f"vm{number} (not in service)" for number in range(2, 7))),
+        (6, ", ".join(f"vm{number} (not in service)" for number in range(2, 7)) + " and 1 more"),
+        (8, ", ".join(f"vm{number} (not in service)" for number in range(2, 7)) + " and 3 more"),
+    ],
+)
+def test_five_of_those_that_are_out_are_named_and_the_rest_counted(out: int, words: str) -> None:
+    found = plan(*fleet(out, vm("vm1", [event()])), capacity=group(out))
+    assert reason(found) == f"capacity group 'web' lets {out} of its 9 members be out; vm1 would be more, beside {words}"
+    assert acts(plan(*fleet(out, vm("vm1", [event()])), capacity=group(out + 1))) == ["drain vm1 E1"]
+
+
+@pytest.mark.parametrize(("count", "words"), [(3, "vm1, vm2, vm3"), (6, "vm1, vm2, vm3, vm4, vm5 and 1 more")])
+def test_an_event_that_takes_more_than_ever_fit_is_said_to(count: int, words: str) -> None:
+    large = event(resources=NAMES[:count])
+    found = plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(2))
+    assert reason(found) == f"capacity group 'web' lets 2 of its 9 members be out, and the event takes {words} together"
+    assert acts(plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(count))) == [f"drain {name} E1" for name in NAMES[:count]]
+
+
+def test_a_group_that_is_not_whole_lets_nobody_out() -> None:
+    sliced = plan(vm("vm1", [event()]), vm("vm2"), capacity=group(1, ("vm1", "vm2", "vm3")))
+    assert reason(sliced).startswith("capacity group 'web' is held: vm3 of its members are not in this run")
+    smaller = plan(vm("vm1", [event()]), vm("vm2"), capacity=group(1, ("vm1", "vm2"), size=3))
+    assert reason(smaller).startswith("capacity group 'web' is held: it has 3 members, and this run's inventory names 2 of them")
+    assert acts(sliced) == acts(smaller) == []
+    assert acts(plan(vm("vm1", [event()]), vm("vm2"), capacity=group(1, ("vm1", "vm2"), size=2))) == ["drain vm1 E1"]
+
+
+STARTED = event("E0", ("vm2",), "Started")
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (vm("vm2", [STARTED]), "hit by E0, which has started"),
+        (vm("vm2", [event("E0", ("vm2",), "Started", **PAUSE)]), None),
+        (
+            vm("vm2", [event("E0", ("vm2",), "Started", **PAUSE)], [record("noticed", STARTED, approved_at=at(-5), methods=[])]),
+            "hit by E0, which has started",
+        ),
+        (vm("vm2", [event("E0", ("vm2",), **PAUSE)], [record("noticed", event("E0", ("vm2",), **PAUSE), approving_at=at(-5))]), "noticed for E0"),
+        (vm("vm2", [], [record("recovered", STARTED, outcome="completed")]), None),
+        (vm("vm2", in_service=False), "not in service"),
+        (vm("vm2", state="unreachable"), "not read"),
+        (vm("vm2", state="failed"), "not read"),
+        (vm("vm2", state="excluded"), "left alone, so not read"),
+    ],
+)
+def test_why_a_member_counts_as_out(second: dict[str, Any], why: str | None) -> None:
+    found = plan(vm("vm1", [event()]), second, vm("vm3"), capacity=group(1, ("vm1", "vm2", "vm3")))
+    assert found["capacity"][0]["out"] == ({} if why is None else {"vm2": why})
+    assert ("drain vm1 E1" in acts(found)) is (why is None)
+
+
+def test_the_run_that_has_leased_a_member_first_is_named() -> None:
+    claims = [
+        {"name": f"claim-run0000{number}-{'0' * 16}.1.json", "run": f"run0000{number}", "digest": "0" * 16, "event_id": "E9", "kind": "events", "who": who}
+        | {"groups": {}, "made_at": at(-10), "limit": at(100), "expired": False}
+        for number, who in ((1, "bob on deploy2"), (2, "carol on deploy3"))
+    ]
+    found = plan(vm("vm1", [event()], [record("noticed")]), vm("vm2", claims=claims), vm("vm3"), capacity=group(1, ("vm1", "vm2", "vm3")))
+    assert "bob on deploy2" in reason(found) and "carol" not in reason(found)
+
+
+# --- When it looks again ------------------------------------------------------------------------------------------------
+
+
+def crowded(due: float | None, **given: Any) -> dict[str, Any]:
+    """What vm1 hears when vm2 takes the only place, the second time it asks."""
+    its = event(due=due)
+    seen = [vm("vm1", [its], [record("held", its, reason="capacity group 'web' has no room")]), vm("vm2", in_service=False)]
+    return plan(*seen, capacity=group(1, ("vm1", "vm2")), longest_wait=1e6, **given)
+
+
+@pytest.mark.parametrize(("due", "seconds"), [(None, 15), (900, 15), (246, 15), (245, 15), (244, 14), (231, 1), (230.5, 0.5)])
+def test_room_is_looked_for_every_quarter_of_a_minute_and_at_the_last_moment(due: float | None, seconds: float) -> None:
+    found = crowded(due)
+    assert acts(found) == []
+    assert found["wait"]["seconds"] == seconds
+
+
+def test_after_its_last_moment_what_is_let_come_still_looks_for_room() -> None:
+    for due in (230, 229, 100):
+        assert crowded(due, policy=LET_IT_COME)["wait"]["seconds"] == 15, due
+
+
+@pytest.mark.parametrize(
+    ("due", "policy", "words"),
+    [
+        (900, "default", "waits for room in capacity group 'web'; drains all the same in 11 min"),
+        (900, LET_IT_COME, "waits for room in capacity group 'web'; else Azure starts it undrained in 15 min"),
+        (None, "default", "waits for room in capacity group 'web'"),
+    ],
+)
+def test_what_comes_next_is_said(due: float | None, policy: Any, words: str) -> None:
+    assert crowded(due, policy=policy)["events"][0]["next"] == words
+
+
+def test_what_is_approved_undrained_waits_for_room_or_for_azure() -> None:
+    its = event(**PAUSE)
+    seen = [vm("vm1", [its], [record("held", its, reason="capacity group 'web' has no room")]), vm("vm2", in_service=False)]
+    found = plan(*seen, capacity=group(1, ("vm1", "vm2")))
+    assert acts(found) == []
+    assert found["events"][0]["next"] == "waits for room in capacity group 'web'; else Azure starts it in 15 min"
+
+
+def test_the_plan_shows_each_group_as_it_is() -> None:
+    found = plan(vm("vm1"), vm("vm2", in_service=False), capacity=group(1, ("vm1", "vm2", "vm3"), size=3))
+    (shown,) = found["capacity"]
+    assert shown["name"] == "web" and shown["members"] == ["vm1", "vm2", "vm3"] and shown["max_unavailable"] == 1
+    assert shown["out"] == {"vm2": "not in service", "vm3": "not in this run"}
+    assert shown["missing"] == ["vm3"] and shown["disputed"] == {} and "not in this run" in shown["held"]
+
+
+def test_a_drain_whose_run_died_right_after_it_was_written_down_waits_for_room_and_is_not_put_back() -> None:
+    begun = record("draining", event(), methods=[method("found")])
+    seen = [vm("vm1", [event()], [begun]), vm("vm2", in_service=False)]
+    found = plan(*seen, capacity=group(1, ("vm1", "vm2")))
+    assert acts(found) == []
+    assert found["wait"]["seconds"] == 15
+    assert noted(found).get("phase") in (None, "held")
+    assert acts(plan(seen[0], vm("vm2"), capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
+    # One that has acted is out already, and goes on.
+    acted = vm("vm1", [event()], [record("draining")])
+    assert acts(plan(acted, seen[1], capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "methods", "in_service", "goes"),
+    [
+        ("draining", [method("begun")], None, True),
+        ("drained", [method()], None, True),
+        ("approved", [method()], None, True),
+        ("started", [method()], None, True),
+        ("approved", [], None, False),
+        ("started", [], None, False),
+        ("approved", [], False, True),
+        ("drained", [method()], True, False),
+    ],
+)
+def test_a_vm_that_does_not_serve_may_drain_for_another_event_too(phase: str, methods: list[Any], in_service: bool | None, goes: bool) -> None:
+    """vm2 is out as well, and one may be: what takes nobody out needs no room."""
+    first = event("E0", status="Started" if phase == "started" else "Scheduled")
+    known = record(phase, first, methods=methods, **({"approved_at": at(-9)} if phase == "approved" else {"started_at": at(-9)} if phase == "started" else {}))
+    seen = [vm("vm1", [first, event()], [known], in_service=in_service), vm("vm2", in_service=False)]
+    assert ("drain vm1 E1" in acts(plan(*seen, capacity=group(1, ("vm1", "vm2"))))) is goes
+
+
+def test_a_vm_of_the_event_that_is_out_already_is_not_among_the_others() -> None:
+    two = event(resources=("vm1", "vm9"))
+    found = plan(*fleet(5, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(6))
+    others = ", ".join(f"vm{number} (not in service)" for number in range(2, 7))
+    assert reason(found) == f"capacity group 'web' lets 6 of its 9 members be out; vm1, vm9 would be more, beside {others}"
