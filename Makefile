@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Each target needs nothing but make and Python 3.12 or newer, and sets up the rest below .build. No root, and no network but the
-# package index that pip uses; fleet-test alone needs root, and Debian's packages.
+# package index that pip uses; fleet-test alone needs root, and Debian's packages, and pictures alone graphviz.
 .DEFAULT_GOAL := help
-.PHONY: help drill test unit bench lint fleet-test environment clean
+.PHONY: help drill test unit bench lint fleet-test pictures environment clean
 SHELL := /bin/bash
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.build/tree
 export PYTHONPATH := $(CURDIR)/.build/tree
@@ -34,6 +34,9 @@ fleet-test: environment ## Six real guests behind HAProxy through maintenance. A
 
 lint: environment ## Every linter
 	@python tests/tools/run_suites.py lint
+
+pictures: ## Draw the pictures of docs/ anew from their sources. Needs graphviz
+	@tests/tools/pictures.sh
 
 clean: ## Remove what make made
 	rm -rf .build

@@ -10,6 +10,7 @@ import time
 import typing as t
 
 from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
@@ -83,6 +84,7 @@ class ActionModule(ActionBase):
         except WRONG_INPUT as error:
             # Not from it: core would print the words of the cause as well, as they are.
             return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
+        Display().v(_in_words(state))
         # All that is kept is no reading for people, so it is not printed with -v. On ansible-core 2.18, wrap_var keeps texts from being templates.
         return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
 
@@ -211,6 +213,13 @@ class _Results:
     def _identity(variables: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:
         names = ("ansible_facts", "respond_vm_id", "vmid", "id")
         return expected_identity.of_variables({name: variables.get(name) for name in names})
+
+
+def _in_words(state: t.Mapping[str, t.Any]) -> str:
+    """Say what comes next, for -v."""
+    actions = (mapping(state.get("plan")).get("steps") or []) if state.get("do") not in ("wait", "end") else []
+    words = [f"{action['host']} {action['act']}{' (goes on)' if action['continues'] else ''}" for action in actions]
+    return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(words)}", LONGEST_LINE)
 
 
 def _names(value: t.Any) -> list[str]:

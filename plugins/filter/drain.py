@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
+
+from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, copies, segments, steps, validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions as vm_actions_module
@@ -30,16 +32,24 @@ def drain_problems(
     system: str,
     folders: Iterable[str] = (),
     places: Iterable[str] = (),
-    missing: Mapping[str, Any] | None = None,
     own_folder: str = "",
 ) -> list[str]:
     """What is wrong with the settings of a drain."""
-    return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], missing, str(own_folder))
+    return validation.problems(methods, former, str(system), [str(one) for one in folders], [str(one) for one in places], str(own_folder))
 
 
 def drain_options(kind: str, folder: str) -> dict[str, Any]:
     """The options of a method."""
     return {key: dict(about) for key, about in (catalogue.options_of(str(kind), str(folder)) or {}).items()}
+
+
+def drain_folder(kind: str, system: str, folders: Iterable[str]) -> str:
+    """The folder with the tasks of a method. Raise AnsibleFilterError where there is none."""
+    places = [str(one) for one in folders]
+    found = catalogue.folder_of(str(kind), str(system), places)
+    if found is None:
+        raise AnsibleFilterError(f"no folder has tasks of method {kind}: {', '.join(places)}")
+    return found
 
 
 def drain_segments(given: Any, system: str) -> list[segments.Segment]:
@@ -97,6 +107,7 @@ class FilterModule:
         return {
             "drain_copy": drain_copy,
             "drain_finding": drain_finding,
+            "drain_folder": drain_folder,
             "drain_options": drain_options,
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,

@@ -27,54 +27,7 @@ extends_documentation_fragment:
   - maintenance.azure.attributes.action_group
   - maintenance.azure.endpoint
   - maintenance.azure.selection
-options:
-  records_path:
-    description:
-      - Directory of the records on the VM, see M(maintenance.azure.maintenance_record).
-      - Where it may not be read or written, the result says so in RV(records_problems). The rest of the look is the same.
-    type: str
-    default: /var/lib/azure-maintenance
-  health:
-    description:
-      - How to see that the application is in service. Give one of C(port), C(url), C(file) and C(service).
-      - Without it nothing is known about the service.
-    type: dict
-    suboptions:
-      port:
-        description: It is in service while this TCP port accepts connections.
-        type: int
-      url:
-        description:
-          - It is in service while a GET of this URL answers with a status from 200 to 399.
-          - Proxies are never used. Redirects are not followed.
-        type: str
-      file:
-        description: It is in service while this file exists, with or without content.
-        type: str
-      service:
-        description: It is in service while systemd calls this unit active.
-        type: str
-      host:
-        description: Where O(health.port) is.
-        type: str
-        default: 127.0.0.1
-      timeout:
-        description: Seconds until O(health.port) or O(health.url) must have answered.
-        type: float
-        default: 5.0
-      validate_certs:
-        description: Whether the certificate of O(health.url) must be valid.
-        type: bool
-        default: true
-  include_raw:
-    description:
-      - Return each event also as it was received, in C(raw).
-    type: bool
-    default: false
-  boot_id:
-    description:
-      - What to return as RV(boot_id), for tests and rehearsals where nothing is really rebooted.
-    type: str
+  - maintenance.azure.observation
 attributes:
   check_mode:
     support: full
@@ -120,21 +73,13 @@ api_version:
   type: str
   sample: "2020-07-01"
 events:
-  description: The events of the document that O(affecting) and the other selections let through, as received in order.
+  description:
+    - The events of the document that O(affecting) and the other selections let through, as received in order.
+    - Each is as in M(maintenance.azure.scheduled_events_info), and has C(raw) only with O(include_raw).
   returned: success
   type: list
   elements: dict
-  sample:
-    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-      event_type: Freeze
-      event_status: Scheduled
-      resource_type: VirtualMachine
-      resources: [web1, web2]
-      not_before: "2026-11-21T20:15:00Z"
-      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
-      event_source: Platform
-      duration_in_seconds: 5
-      affects_this_vm: true
+  sample: []
 identity:
   description: Who this VM is, from the instance metadata. V(null) for what is not known.
   returned: success

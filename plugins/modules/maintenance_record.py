@@ -63,7 +63,7 @@ options:
     type: dict
   changes:
     description:
-      - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(retry_at), C(deadline), C(verified_at),
+      - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(deadline), C(verified_at),
         C(approved_at), C(started_at), C(missing_since), C(undone), C(told), C(outcome), C(boot_id), C(vm_id) and
         C(vm_name).
       - A new C(phase) is added to the history with the time, and goes to the system log.
@@ -90,7 +90,7 @@ options:
   stamp:
     description:
       - Keys to set to the present time of the VM. Known are V(verified_at), V(approved_at), V(started_at),
-        V(missing_since), V(retry_at) and V(deadline).
+        V(missing_since) and V(deadline).
     type: list
     elements: str
   boot_id:
@@ -283,7 +283,6 @@ record:
     rule: {name: everything else, drain: true, approve: after_drain}
     decision: null
     attempts: 1
-    retry_at: null
     deadline: "2026-11-21T20:14:00Z"
     approving_at: null
     verified_at: "2026-11-21T20:00:09.000000Z"

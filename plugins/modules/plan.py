@@ -206,11 +206,6 @@ watchers:
   type: list
   elements: str
   sample: [web1]
-progress:
-  description: With O(begin_methods), for each host its C(state), which is V(goes_on), V(done) or V(failed), and as C(error) what it waits for or why it failed.
-  returned: with O(begin_methods)
-  type: dict
-  sample: {}
 waited:
   description: For how many seconds the pass has been going on.
   returned: success

@@ -160,95 +160,11 @@ last_error:
   type: str
   sample: null
 events:
-  description: The events waited for, as they were seen last.
+  description: The events waited for, as they were seen last. Each is as in M(maintenance.azure.scheduled_events_info).
   returned: when options are valid
   type: list
   elements: dict
-  sample:
-    - event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-      event_type: Freeze
-      event_status: Scheduled
-      resource_type: VirtualMachine
-      resources:
-        - WestNO_0
-        - WestNO_1
-      not_before: "2022-04-11T22:26:58Z"
-      description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
-      event_source: Platform
-      duration_in_seconds: 5
-      affects_this_vm: true
-      raw:
-        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-        EventStatus: Scheduled
-        EventType: Freeze
-        ResourceType: VirtualMachine
-        Resources:
-          - WestNO_0
-          - WestNO_1
-        NotBefore: Mon, 11 Apr 2022 22:26:58 GMT
-        Description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
-        EventSource: Platform
-        DurationInSeconds: 5
-  contains:
-    event_id:
-      description: Id of the event, exactly as received. Compare it without case.
-      type: str
-      returned: always
-      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-    event_type:
-      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or whatever else Azure says.
-      type: str
-      returned: always
-      sample: Freeze
-    event_status:
-      description: V(Scheduled) or V(Started). There is never a status for an event that is over, it is no longer listed.
-      type: str
-      returned: always
-      sample: Scheduled
-    resource_type:
-      description: V(VirtualMachine).
-      type: str
-      returned: always
-      sample: VirtualMachine
-    resources:
-      description: Names of the VMs that the event hits. Approving it starts it for all of them.
-      type: list
-      elements: str
-      returned: always
-      sample:
-        - WestNO_0
-        - WestNO_1
-    not_before:
-      description: The event does not start earlier, unless it is approved. Null when the event has started, or no time was given.
-      type: str
-      returned: always
-      sample: "2022-04-11T22:26:58Z"
-    description:
-      description: Why, in words. Null where the version has none.
-      type: str
-      returned: always
-      sample: Virtual machine is being paused because of a memory-preserving Live Migration operation.
-    event_source:
-      description: V(Platform) or V(User). Null where the version has none.
-      type: str
-      returned: always
-      sample: Platform
-    duration_in_seconds:
-      description: Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none.
-      type: int
-      returned: always
-      sample: 5
-    affects_this_vm:
-      description: Whether this VM is among RV(events[].resources). Null when its own name is not known.
-      type: bool
-      returned: always
-      sample: true
-    raw:
-      description: The event as received, with fields that this collection does not know.
-      type: dict
-      returned: always
-      sample:
-        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
+  sample: []
 document_incarnation:
   description:
     - The C(DocumentIncarnation) of the last document read. A different one means that something changed.

@@ -7,15 +7,15 @@ from __future__ import annotations
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-from ansible.plugins.loader import module_loader
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 
 
 def module_installed(name: t.Any) -> bool:
     """Return whether the controller has a module of this full name. Raise AnsibleFilterError for any other value."""
     if not isinstance(name, str) or name.count(".") < 2:
         raise AnsibleFilterError(f"maintenance.azure.module_installed takes a module's full name, such as ansible.windows.win_stat, not {name!r}")
-    # Without a suffix the loader finds modules in Python and in PowerShell alike.
-    return bool(module_loader.find_plugin_with_context(name).resolved)
+    return modules.is_installed(name)
 
 
 class TestModule:

@@ -97,9 +97,7 @@ def _keywords(keywords: list[ast.keyword], function: ast.AST, place: str) -> dic
 def _mapping(node: ast.expr, function: ast.AST, place: str) -> dict[str, t.Any]:
     """A dict that is written there, or that a name stands for which is filled in the same function."""
     if isinstance(node, ast.Dict):
-        if any(key is None or not isinstance(_value(key), str) for key in node.keys):
-            raise AssertionError(f"{place}: the names of these arguments are computed, so they cannot be checked")
-        return {_value(t.cast("ast.expr", key)): _value(value) for key, value in zip(node.keys, node.values)}
+        return _written(node, place)
     if not isinstance(node, ast.Name):
         raise AssertionError(f"{place}: these arguments cannot be found; write a dict, or a name that is filled in this function")
     arguments: dict[str, t.Any] = {}
@@ -121,6 +119,12 @@ def _mapping(node: ast.expr, function: ast.AST, place: str) -> dict[str, t.Any]:
     if not known:
         raise AssertionError(f"{place}: {node.id} is not filled in this function, so these arguments cannot be checked")
     return arguments
+
+
+def _written(node: ast.Dict, place: str) -> dict[str, t.Any]:
+    if any(key is None or not isinstance(_value(key), str) for key in node.keys):
+        raise AssertionError(f"{place}: the names of these arguments are computed, so they cannot be checked")
+    return {_value(t.cast("ast.expr", key)): _value(value) for key, value in zip(node.keys, node.values)}
 
 
 def _is_update_of(node: ast.AST, name: str) -> bool:

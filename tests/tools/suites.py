@@ -110,6 +110,7 @@ def lint_suites() -> list[Suite]:
         lint("ruff", "ruff", "check", "--no-cache", "."),
         lint("mypy", "tests/tools/types.sh"),
         lint("import-linter", "tests/tools/imports.sh"),
+        lint("vulture", "vulture", "--config", "tests/tools/vulture.toml", "plugins", "roles/simulator/files"),
         lint("reuse", "reuse", "lint"),
         lint("shellcheck", "tests/tools/shell_scripts.sh"),
     ]

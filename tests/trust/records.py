@@ -58,7 +58,6 @@ def record(its_event: dict[str, t.Any], *methods: dict[str, t.Any], phase: str =
         "rule": {"name": "everything else", "drain": True, "approve": "after_drain", "order": 1},
         "decision": None,
         "attempts": 1,
-        "retry_at": None,
         "deadline": None,
         "verified_at": at(-3000),
         "approving_at": None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import identity
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document, identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import progress_marks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
@@ -48,12 +48,9 @@ JOB: Mapping[str, Kind] = {"ansible_job_id": line, "results_file": line, "starte
 
 DIFF = fields({"before": named(anything), "after": named(anything), "before_header": line, "after_header": line}, ("before", "after"))
 
-EVENT_TEXTS = ("event_type", "event_status", "event_source", "resource_type", "not_before", "description")
+EVENT_TYPES: Mapping[str, Kind] = {"id": text, "text": maybe(text), "names": many(text), "time": maybe(text), "whole": maybe(whole)}
 EVENT: Mapping[str, Kind] = {
-    "event_id": text,
-    **dict.fromkeys(EVENT_TEXTS, maybe(text)),
-    "resources": many(text),
-    "duration_in_seconds": maybe(whole),
+    **{key: EVENT_TYPES[field.kind] for key, field in document.EVENT_FIELDS.items()},
     "affects_this_vm": maybe(flag),
     "raw": named(anything),
 }

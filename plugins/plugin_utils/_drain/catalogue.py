@@ -8,19 +8,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method, Option
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.
 TASKS = ("haproxy", "tasks")
 # Those that are tasks on Windows alone.
 WINDOWS_TASKS = ("wsfc",)
+# What a method needs on a Windows host of other collections than ansible.windows, without which no such host is observed.
+WINDOWS_MODULES: Mapping[str, Sequence[str]] = {
+    "iis": ("microsoft.iis.website", "microsoft.iis.website_info", "microsoft.iis.web_app_pool", "microsoft.iis.web_app_pool_info"),
+}
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
@@ -37,6 +42,17 @@ def built_in(system: str) -> tuple[str, ...]:
 def runs_on_vm(kind: str, system: str) -> bool:
     """Return whether the engine runs this method."""
     return kind in methods_of(system)
+
+
+def missing_modules(kind: str, system: str) -> list[str]:
+    """Return the modules that a method needs and the controller does not have."""
+    return [name for name in WINDOWS_MODULES.get(kind, ()) if system == "windows" and not modules.is_installed(name)]
+
+
+def folder_of(kind: str, system: str, folders: Sequence[str], files: Iterable[str] = FILES) -> str | None:
+    """Return the folder with the tasks of a method, or None. The first of the folders is the role's, the others are an operator's."""
+    own = [os.path.join(folder, kind) for folder in (folders[:1] if kind in built_in(system) else folders[1:])]
+    return next((folder for folder in own if is_method(folder, system, files)), None)
 
 
 def known_methods(folders: Iterable[str]) -> dict[str, Options | None]:

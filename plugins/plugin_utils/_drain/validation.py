@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules, plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import KIND, RESERVED
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.former import former_problems
@@ -28,13 +28,12 @@ def problems(
     system: str,
     folders: Sequence[str] = (),
     places: Sequence[str] = (),
-    missing: Mapping[str, Sequence[str]] | None = None,
     own_folder: str = "",
 ) -> list[str]:
     """Return everything that is wrong, in words.
 
-    C(folders) hold the methods that are tasks, C(places) are where task files are looked for, C(missing) has for each method the modules that
-    the controller lacks, and C(own_folder) is where an operator's own methods are.
+    C(folders) hold the methods that are tasks, C(places) are where task files are looked for, and C(own_folder) is where an operator's own
+    methods are.
     """
     if not isinstance(methods, (list, tuple)) or not methods:
         kinds = ", ".join(catalogue.built_in(system))
@@ -42,7 +41,7 @@ def problems(
         return [f"{words} To say that nothing needs to be done: [{{method: none}}]."]
     found = []
     for number, given in enumerate(methods, start=1):
-        found += _entry(number, given, system, folders, places, missing or {}, own_folder)
+        found += _entry(number, given, system, folders, places, own_folder)
     return [*found, *configured.problems(methods, former), *wrong_former(former, folders, places).values()]
 
 
@@ -53,9 +52,7 @@ def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str]) -> 
     return former_problems(former, catalogue.known_methods(folders), [str(place) for place in places], os.path.isfile)
 
 
-def _entry(
-    number: int, given: Any, system: str, folders: Sequence[str], places: Sequence[str], missing: Mapping[str, Sequence[str]], own_folder: str
-) -> list[str]:
+def _entry(number: int, given: Any, system: str, folders: Sequence[str], places: Sequence[str], own_folder: str) -> list[str]:
     entry = plain_values.mapping(given)
     kind = str(entry.get("method") or "")
     place = f"drain_methods, entry {number}{f' ({kind})' if kind else ''}: "
@@ -65,10 +62,9 @@ def _entry(
     outside = entry.get("outside")
     if "outside" in entry and not _is_truth(outside):
         return [place + f"outside is wrong: {outside}. It must be: true (it changes something outside the VM) or false."]
-    modules = missing.get(kind) or ()
-    if modules:
-        collection = modules[0].rpartition(".")[0]
-        return [place + f"the controller has no {', '.join(modules)}. To install it: ansible-galaxy collection install {collection}"]
+    missing = catalogue.missing_modules(kind, system)
+    if missing:
+        return [place + f"the controller has no {', '.join(missing)}. {modules.how_to_install(missing[0])}"]
     return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places)]
 
 
@@ -76,13 +72,7 @@ def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
     """Return the folder of a method, empty for one of the engine, or None where there is no such method."""
     if not KIND.fullmatch(kind):
         return None
-    if catalogue.runs_on_vm(kind, system):
-        return ""
-    own = list(folders[1:])
-    for folder in folders[:1] if kind in catalogue.built_in(system) else own:
-        if catalogue.is_method(os.path.join(folder, kind), system, catalogue.TO_DRAIN):
-            return os.path.join(folder, kind)
-    return None
+    return "" if catalogue.runs_on_vm(kind, system) else catalogue.folder_of(kind, system, folders, catalogue.TO_DRAIN)
 
 
 def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: Sequence[str]) -> list[str]:

@@ -24,6 +24,8 @@ MOST_TAKEN = 40
 # Actions that are due and change nothing, on a full disk perhaps, are tried again after so many seconds.
 RETRY_SECONDS = 15.0
 SHORTEST_PAUSE = 1.0
+# VMs that only share a capacity group or a document with those that act are observed again after so many seconds: a module run on each is what costs.
+OTHERS_SECONDS = 10.0
 # What a plan asks for when a silent VM is asked with it: long pauses delay nobody.
 LONG_PAUSE = 15.0
 
@@ -94,6 +96,8 @@ class State(TypedDict):
     moved: bool
     """Whether these have brought a drain or an undo further."""
     silent_asked_at: float
+    observed_at: dict[str, float]
+    """When each host was observed last, or was to be."""
 
 
 KEYS = frozenset(State.__annotations__)
@@ -139,6 +143,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         "is_taken": False,
         "moved": False,
         "silent_asked_at": now,
+        "observed_at": dict.fromkeys(hosts, now),
     }
     if not involved:
         return state
@@ -157,12 +162,17 @@ def go_on(state: State, results: Results, now: float) -> State:
     found = [_observation(host, state, results, before[host]) for host in before]
     late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
-    state = {**state, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], now)}
+    state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # What one VM took long for has made the observations of the others old.
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
+    older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
+    if older:
+        # They may differ only because one of them was observed before the other.
+        return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
 
@@ -211,7 +221,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "assignments": assigned,
         "actions": on_vm,
         "stages": assignments.stages_of(by_tasks.values()),
-        "contact": _contacts(state, asks_silent),
+        "contact": _contacts(state, asks_silent) if do != "act" or asks_silent else _concerned(state, plan, now),
         "pause": 0,
         "taken": state["taken"] + 1,
         "progressed": plan["fingerprint"] != state["fingerprint"],
@@ -272,6 +282,15 @@ def _reachable(state: State) -> list[str]:
 
 def _contacts(state: State, asks_silent: bool) -> list[str]:
     return list(state["involved"]) if asks_silent else _reachable(state)
+
+
+def _concerned(state: State, plan: dict[str, Any], now: float) -> list[str]:
+    """Return the hosts with actions, those that the same events hit, and those that were observed too long ago."""
+    event_ids = {str(action["event_id"]).lower() for action in plan["steps"]}
+    found = {str(action["host"]) for action in plan["steps"]}
+    found.update(host for event in plan["events"] if str(event["event_id"]).lower() in event_ids for host in event["hosts"])
+    found.update(host for host, at in state["observed_at"].items() if now - at > OTHERS_SECONDS)
+    return [host for host in _reachable(state) if host in found]
 
 
 def _silent_is_due(state: State, now: float) -> bool:

@@ -16,10 +16,10 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
-from ansible.plugins.loader import module_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 
 COLLECTION = "ansible.windows"
 # The version in the ansible package of the oldest supported ansible-core (2.18).
@@ -45,8 +45,8 @@ class Calls:
         It runs in check mode too, since an observation only reads. Callers that change anything honour check mode themselves.
         """
         name = module if "." in module else f"{COLLECTION}.{module}"
-        if name is module and not module_loader.find_plugin_with_context(name).resolved:
-            raise OSError(f"the controller has no {name}. To install it: ansible-galaxy collection install {name.rpartition('.')[0]}")
+        if name is module and not modules.is_installed(name):
+            raise OSError(f"the controller has no {name}. {modules.how_to_install(name)}")
         task = self._action._task
         check_mode, task.check_mode = task.check_mode, False
         try:

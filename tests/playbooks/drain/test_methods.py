@@ -231,3 +231,32 @@ def test_what_fails(fleet: Fleet, tmp_path: Path) -> None:
     unreachable.variables["ansible_connection"] = "ssh"
     fleet.recover("unreachable")
     assert unreachable.state == "unreachable" and unreachable.record["phase"] == "drained"
+
+
+def test_the_record_of_another_vm_is_not_undone(fleet: Fleet, tmp_path: Path) -> None:
+    engine = fleet.add("engine", [])
+    engine.variables["drain_methods"] = [command(engine.folder, "one")]
+    files = {"begin": "touch", "check": "drained", "undo": "absent"}
+    for act, word in files.items():
+        state = "drained" if word == "drained" else "undone"
+        (tmp_path / f"{act}.yml").write_text(
+            (f"- ansible.builtin.file: {{path: '{{{{ test_folder }}}}/busy', state: {word}, mode: '0600'}}\n" if word != "drained" else "")
+            + f"- ansible.builtin.set_fact: {{drain_tasks_state: {state}}}\n"
+        )
+    tasks = fleet.add("tasks", [{"method": "tasks", **{act: str(tmp_path / f"{act}.yml") for act in files}}])
+    fleet.drain()
+    assert (engine.state, tasks.state) == ("drained", "drained")
+
+    # The disk is a copy: the record on it says who was drained, and metadata say who this VM is.
+    for host in (engine, tasks):
+        host.variables["test_vm_id"] = "5f2a0b1e-0000-4000-8000-00000000000b"
+    fleet.recover()
+    assert (engine.state, tasks.state) == ("failed", "failed")
+    assert "there is no record of event" in engine.result["error"] and "5f2a0b1e-0000-4000-8000-000000000001" in tasks.result["error"]
+    assert log_of(engine) == ["one-begin", "one-check"] and tasks.path("busy").exists()
+
+    for host in (engine, tasks):
+        host.variables["test_vm_id"] = "5F2A0B1E-0000-4000-8000-000000000001"
+    fleet.recover()
+    assert (engine.state, tasks.state) == ("undone", "undone")
+    assert log_of(engine)[-1] == "one-undo" and not tasks.path("busy").exists()

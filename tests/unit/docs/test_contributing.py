@@ -20,6 +20,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import va
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DIFFS = ROOT / "docs" / "contributing"
 BUILT_IN, OWN = DIFFS / "add-drain-method.diff", DIFFS / "own-drain-method.diff"
+FIELD, VERSION = DIFFS / "add-event-field.diff", DIFFS / "add-api-version.diff"
+# The section of CONTRIBUTING.md, what NAME in its table stands for, and the diff that shows it.
+PAGES = [("A new drain method", "marker", BUILT_IN), ("A new field of an event", "impact_scope", FIELD), ("A new api-version", "2027-01-01", VERSION)]
 REGISTRY = "plugins/module_utils/_scheduled_events/drain/registry.py"
 
 
@@ -36,14 +39,19 @@ def apply(diff: pathlib.Path, folder: pathlib.Path) -> None:
     assert done.returncode == 0, f"{diff.name} does not apply any more: {done.stderr}"
 
 
+def patched(folder: pathlib.Path, diff: pathlib.Path) -> pathlib.Path:
+    """Return a copy of the collection with the change of a diff."""
+    collection = folder / "ansible_collections" / "maintenance" / "azure"
+    for name in ("plugins", "roles/drain", "roles/simulator", "docs", "tests/unit"):
+        shutil.copytree(ROOT / name, collection / name, ignore=shutil.ignore_patterns("__pycache__"))
+    apply(diff, collection)
+    return collection
+
+
 @pytest.fixture(name="tree", scope="module")
 def _tree(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A copy of the collection with the method of the diff."""
-    collection = tmp_path_factory.mktemp("patched") / "ansible_collections" / "maintenance" / "azure"
-    for name in ("plugins/module_utils", "plugins/plugin_utils/_drain", "plugins/plugin_utils/_core", "roles/drain", "docs"):
-        shutil.copytree(ROOT / name, collection / name, ignore=shutil.ignore_patterns("__pycache__"))
-    apply(BUILT_IN, collection)
-    return collection
+    return patched(tmp_path_factory.mktemp("patched"), BUILT_IN)
 
 
 def run(tree: pathlib.Path, *words: str) -> str:
@@ -54,11 +62,28 @@ def run(tree: pathlib.Path, *words: str) -> str:
     return done.stdout
 
 
-def test_a_diff_touches_what_the_page_says() -> None:
+@pytest.mark.parametrize(("title", "name", "diff"), PAGES)
+def test_a_diff_touches_what_the_page_says(title: str, name: str, diff: pathlib.Path) -> None:
     section = re.split(r"^## ", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
-    (page,) = [text for text in section if text.startswith("A new drain method")]
-    named = {name.replace("NAME", "marker") for name in re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)}
-    assert named == set(touched(BUILT_IN))
+    (page,) = [text for text in section if text.startswith(title + "\n")]
+    named = {path.replace("NAME", name) for path in re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)}
+    assert named == set(touched(diff)) and f"docs/contributing/{diff.name}" in page
+
+
+@pytest.mark.parametrize(
+    ("diff", "file", "lines"),
+    [
+        (FIELD, "plugins/module_utils/_scheduled_events/imds/document.py", 1),
+        (VERSION, "plugins/module_utils/_scheduled_events/core/argument_specs.py", 1),
+        (VERSION, "roles/simulator/files/imds_simulator/endpoint/versions.py", 1),
+    ],
+)
+def test_of_the_code_one_line_changes(diff: pathlib.Path, file: str, lines: int) -> None:
+    (changed,) = re.findall(rf"^\+\+\+ b/{file}\n(.*?)(?=^diff |\Z)", diff.read_text(), re.MULTILINE | re.DOTALL)
+    assert (len(re.findall(r"^\+", changed, re.MULTILINE)), len(re.findall(r"^-", changed, re.MULTILINE))) == (lines, 0)
+
+
+def test_a_method_is_one_file_and_one_line_of_the_registry() -> None:
     code = [name for name in touched(BUILT_IN) if name.startswith("plugins/")]
     assert code == ["plugins/module_utils/_scheduled_events/drain/methods/marker.py", REGISTRY]
     # Of the file that lists the methods one import and one line change.
@@ -91,6 +116,43 @@ def test_the_new_method_is_described_as_it_is(tree: pathlib.Path) -> None:
     (section,) = [text for text in sections if text.startswith("marker\n")]
     options = run(tree, "-c", f"from {module_of(REGISTRY)} import METHODS; print(*METHODS['marker'].options)").split()
     assert re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE) == options
+
+
+def test_the_new_field_goes_from_the_document_to_the_play_and_to_policies(tmp_path: pathlib.Path) -> None:
+    tree = patched(tmp_path, FIELD)
+    run(
+        tree,
+        "-c",
+        """
+import json, yaml
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import parse_document
+from ansible_collections.maintenance.azure.plugins.modules import scheduled_events_info
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_event
+body = json.dumps({"DocumentIncarnation": 1, "Events": [{"EventId": "A", "ImpactScope": "Network"}]})
+(event,) = parse_document(body, "2020-07-01").events
+assert event["impact_scope"] == "Network"
+assert set(event) == set(yaml.safe_load(scheduled_events_info.RETURN)["events"]["contains"])
+answer = {"changed": False, "failed": False, "events": [event], "document_incarnation": 1, "vm_name": None, "api_version": "2020-07-01"}
+assert read_answer("scheduled_events_info", "web1", answer)["events"] == [event]
+assert read_answer("scheduled_events_info", "web1", {**answer, "events": [{**event, "impact_scope": 5}]})["failed"]
+assert Expression("impact_scope == 'Network'").matches(read_event(event).values)
+""",
+    )
+    (test,) = [name for name in touched(FIELD) if name.startswith("tests/")]
+    chosen = ["-k", "impact_scope or vectors_parse"]
+    assert "passed" in run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tree), test, *chosen)
+
+
+def test_the_new_version_is_asked_for_first_and_the_simulator_knows_it(tmp_path: pathlib.Path) -> None:
+    tree = patched(tmp_path, VERSION)
+    (test,) = [name for name in touched(VERSION) if name.startswith("tests/")]
+    client = "tests/unit/plugins/module_utils/_scheduled_events/imds/test_client.py"
+    modules = "tests/unit/plugins/modules/test_scheduled_events.py"
+    # The tests that ask for versions, and the one that compares what is documented with what is accepted.
+    chosen = ["-k", "version or test_documentation or types_fields_and_names or seven"]
+    assert "2027-01-01" in run(tree, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--rootdir", str(tree), test, client, modules, *chosen)
 
 
 def module_of(path: str) -> str:

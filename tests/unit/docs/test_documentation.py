@@ -31,7 +31,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # In running text a path with a placeholder (NAME, ID, …, <name>) is a pattern, not a file.
 PATH_IN_TEXT = re.compile(r"`((?:\.ci|docs|meta|playbooks|plugins|roles|tests|changelogs|extensions)/[a-zA-Z0-9_./-]*)`")
 OWN_NAME = re.compile(r"\bmaintenance\.azure\.([a-z_]+)")
-PREFIXED = re.compile(r"\b((?:respond|observe|drain|approve|recover|gate|upgrade|simulator|status|drill|decide|awx)_[a-z_]*[a-z])\b(?!\.rst)")
+PREFIXED = re.compile(r"\b((?:respond|observe|drain|approve|recover|gate|upgrade|simulator|status|drill|decide|awx)_[a-z_]*[a-z])\b(?!\.(?:rst|py)\b)")
 # Those of the engine and those that are tasks, with their options.
 KNOWN_METHODS = known_methods([str(ROOT / "roles" / "drain" / "tasks" / "methods")])
 CERTIFICATION_ORDER = [

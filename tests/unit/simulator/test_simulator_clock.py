@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import pytest
-from imds_simulator.clock import RealClock, VirtualClock, parse_iso
+from imds_simulator.clock import Clock, RealClock, VirtualClock, parse_iso
 from imds_simulator.scenarios import scenarios
 from imds_simulator.vm import Vm
 from simulator_bench import START, Bench
@@ -106,3 +106,11 @@ def test_a_scenario_is_the_same_stepped_at_once_and_on_real_clocks(name: str) ->
     ]
     assert lives[0] or name == "quiet"
     assert lives[1:] == lives[:1] * 3
+
+
+@pytest.mark.parametrize("forgotten", ["now", "date_of", "moment_of", "_planned"])
+def test_a_clock_without_one_of_its_functions_is_not_made(forgotten: str) -> None:
+    every = {name: getattr(VirtualClock, name) for name in ("now", "date_of", "moment_of", "_planned")}
+    assert type("Whole", (Clock,), every)()
+    with pytest.raises(TypeError, match=forgotten):
+        type("Partial", (Clock,), {name: function for name, function in every.items() if name != forgotten})()

@@ -69,15 +69,20 @@ class Drain:
         self._journal = journal
         self._machine = machine
         self._identity = identity
-        self._record = journal.read()
-        phase = self._phase()
-        attempts = self._record["attempts"] if self._record else 0
-        self._attempt = attempts + (0 if phase in UNDER_WAY else 1)
-        self._late = order.late and phase not in APPROVED_OR_STARTED
         self._environment = environment_of(order.event, order.deadline)
+        self._record: Record | None = None
+        self._attempt = 1
+        self._late = False
 
     def run(self) -> Outcome:
-        """Take the methods in order. What fails is in the outcome and, where that can be written, in the record."""
+        """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
+
+        Raise RecordsError, with nothing done, where the record cannot be read.
+        """
+        self._record = self._journal.read()
+        phase = self._phase()
+        self._attempt = (self._record["attempts"] if self._record else 0) + (0 if phase in UNDER_WAY else 1)
+        self._late = self._order.late and phase not in APPROVED_OR_STARTED
         if self._order.problem is not None:
             return self._refuse(self._order.problem)
         if not self._order.steps:

@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 
 
 class Undo:
@@ -26,13 +26,18 @@ class Undo:
         self._order = order
         self._journal = journal
         self._machine = machine
-        self._record = journal.read()
-        self._environment = environment_of(order.event, self._record["deadline"] if self._record else None)
+        self._record: Record | None = None
+        self._environment: dict[str, str] = {}
 
     def run(self) -> Outcome:
-        """Take the methods in order. What fails is in the outcome and, where that can be written, in the record."""
+        """Take the methods in order. What fails is in the outcome and, where that can be written, in the record.
+
+        Raise RecordsError, with nothing done, where the record cannot be read.
+        """
+        self._record = self._journal.read()
         if self._record is None:
             return Outcome(FAILED, "there is no record of event {} on this VM".format(self._order.event.get("event_id")), None)
+        self._environment = environment_of(self._order.event, self._record["deadline"])
         try:
             return self._run()
         except RecordsError as error:

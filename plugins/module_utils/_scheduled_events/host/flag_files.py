@@ -120,8 +120,10 @@ class LocalFlagFiles:
             with open(descriptor, "wb") as stream:
                 if owner is not None:
                     os.fchown(descriptor, *owner)
-                os.fchmod(descriptor, mode)
                 stream.write(content)
+                stream.flush()
+                # Last: for who is not root, a change of owner and a write take the setuid bit away.
+                os.fchmod(descriptor, mode)
             os.replace(beside, path)
         except BaseException:
             _unlink(beside)

@@ -46,6 +46,29 @@ ISO_TIME = re.compile(
 Event = t.Dict[str, t.Any]
 
 
+class Field(t.NamedTuple):
+    """One field of an event."""
+
+    wire: str
+    """Its name in a document."""
+    kind: str
+    """id, text, names, time or whole: what it is here, null where it is absent."""
+
+
+# The fields that this collection knows. Modules return them, the controller reads them and policies may use them, all by this table.
+EVENT_FIELDS: t.Mapping[str, Field] = {
+    "event_id": Field("EventId", "id"),
+    "event_type": Field("EventType", "text"),
+    "event_status": Field("EventStatus", "text"),
+    "resource_type": Field("ResourceType", "text"),
+    "resources": Field("Resources", "names"),
+    "not_before": Field("NotBefore", "time"),
+    "description": Field("Description", "text"),
+    "event_source": Field("EventSource", "text"),
+    "duration_in_seconds": Field("DurationInSeconds", "whole"),
+}
+
+
 class Document(t.NamedTuple):
     """What a VM serves. Compare ``incarnation`` as "different" only: it may restart from a lower number."""
 
@@ -170,24 +193,24 @@ def _zone_offset(zone: str | None) -> datetime.timedelta:
 def _event(raw: t.Any, api_version: str) -> Event:
     if not isinstance(raw, dict):
         raise ValueError("is not an object")
-    event_id = raw.get("EventId")
-    if not isinstance(event_id, str) or not event_id.strip():
-        raise ValueError("has no EventId")
-    if len(event_id) > TEXT:
-        raise ValueError(f"has an EventId of more than {TEXT} letters")
-    return {
-        "event_id": event_id,
-        "event_type": _text(raw, "EventType"),
-        "event_status": _text(raw, "EventStatus"),
-        "resource_type": _text(raw, "ResourceType"),
-        "resources": _names(raw, api_version),
-        "not_before": parse_not_before(raw.get("NotBefore")),
-        "description": _text(raw, "Description"),
-        "event_source": _text(raw, "EventSource"),
-        "duration_in_seconds": _whole_number(raw.get("DurationInSeconds")),
-        "affects_this_vm": None,
-        "raw": raw,
+    readers: dict[str, t.Callable[[str], t.Any]] = {
+        "id": lambda wire: _identifier(raw, wire),
+        "text": lambda wire: _text(raw, wire),
+        "names": lambda wire: _names(raw, wire, api_version),
+        "time": lambda wire: parse_not_before(raw.get(wire)),
+        "whole": lambda wire: _whole_number(raw.get(wire)),
     }
+    event = {key: readers[field.kind](field.wire) for key, field in EVENT_FIELDS.items()}
+    return dict(event, affects_this_vm=None, raw=raw)
+
+
+def _identifier(raw: dict[str, t.Any], key: str) -> str:
+    value = raw.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"has no {key}")
+    if len(value) > TEXT:
+        raise ValueError(f"has an {key} of more than {TEXT} letters")
+    return value
 
 
 def _text(raw: dict[str, t.Any], key: str) -> str | None:
@@ -204,14 +227,14 @@ def _text(raw: dict[str, t.Any], key: str) -> str | None:
     raise ValueError(f"has no text as {key}")
 
 
-def _names(raw: dict[str, t.Any], api_version: str) -> list[str]:
-    names = raw.get("Resources")
+def _names(raw: dict[str, t.Any], key: str, api_version: str) -> list[str]:
+    names = raw.get(key)
     if names is None:
         return []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("has Resources that are not a list of names")
+        raise ValueError(f"has {key} that are not a list of names")
     if any(len(name) > TEXT for name in names):
-        raise ValueError(f"has a name of more than {TEXT} letters in Resources")
+        raise ValueError(f"has a name of more than {TEXT} letters in {key}")
     if api_version == UNDERSCORE_VERSION:
         # No VM's name begins with an underscore; without it the names match those of all other versions.
         return [name[1:] if name.startswith("_") else name for name in names]

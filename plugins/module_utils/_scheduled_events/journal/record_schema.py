@@ -103,7 +103,6 @@ class RecordKeys(t.TypedDict):
     rule: dict[str, t.Any] | None
     decision: dict[str, t.Any] | None
     attempts: int
-    retry_at: str | None
     deadline: str | None
     verified_at: str | None
     approving_at: str | None
@@ -134,7 +133,6 @@ RECORD_KINDS: t.Mapping[str, str] = {
     "rule": "object",
     "decision": "decision",
     "attempts": "whole",
-    "retry_at": "time",
     "deadline": "time",
     "verified_at": "time",
     "approving_at": "time",

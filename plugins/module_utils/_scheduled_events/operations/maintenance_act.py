@@ -80,20 +80,27 @@ class _Acting:
                 raise OrderError(f"no time was left after {MOST_SECONDS:.0f} s")
             result.update(self._take(str(act), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
-            if self._machine.is_lost(error):
-                raise
-            result.update(failed=True, msg=str(error) or type(error).__name__, error_kind=_kind(error))
+            result.update(self._failure(error))
             words = "{} could not {} {}: {}".format(self._identity.vm_name or "this VM", act, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
 
     def observe(self) -> Result:
-        """Return the observation. Raise ScheduledEventsError where there is none."""
-        client = open_client(self._options, self._access)
+        """Return the observation, or its failure: what was done before must reach the controller all the same."""
         try:
-            return look(client, self._files, self._host, self._options, self._access.check_mode)
-        finally:
-            client.close()
+            client = open_client(self._options, self._access)
+            try:
+                return look(client, self._files, self._host, self._options, self._access.check_mode)
+            finally:
+                client.close()
+        except Exception as error:  # as in take()
+            return self._failure(error)
+
+    def _failure(self, error: Exception) -> Result:
+        """Return the failure of an action or of the observation. Raise the error where the VM cannot be reached any more: then it has no result."""
+        if self._machine.is_lost(error):
+            raise error
+        return {"failed": True, "msg": str(error) or type(error).__name__, "error_kind": _kind(error)}
 
     def _take(self, act: str, action: Action) -> Result:
         if act in RECORD_STATES:
@@ -150,16 +157,17 @@ class _Acting:
 
 
 def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """Do what maintenance_act does: every action, then one observation, whose keys stand beside the results."""
+    """Do what maintenance_act does: every action, then one observation, whose keys stand beside the results.
+
+    Raise Failed, with the results, where there is no observation.
+    """
     acting = _Acting(options, access)
     results = [acting.take(action) for action in options["actions"]]
-    found: Result = {}
-    if options["observe"]:
-        try:
-            found = acting.observe()
-        except ScheduledEventsError as error:
-            raise Failed(error.message, error_kind=error.kind, results=results)
-    return dict(found, changed=any(result["changed"] for result in results), results=results)
+    changed = any(result["changed"] for result in results)
+    found = acting.observe() if options["observe"] else {}
+    if found.get("failed"):
+        raise Failed(found["msg"], error_kind=found["error_kind"], changed=changed, results=results)
+    return dict(found, changed=changed, results=results)
 
 
 def _kind(error: Exception) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
+
 try:
     import jmespath
     from jmespath.exceptions import JMESPathError, ParseError
@@ -16,30 +18,12 @@ except ImportError:  # the controller's environment lacks it: said when a policy
 else:
     HAS_JMESPATH = True
 
-EVENT_FIELDS = (
-    "event_id",
-    "event_type",
-    "event_status",
-    "event_source",
-    "resource_type",
-    "resources",
-    "not_before",
-    "description",
-    "duration_in_seconds",
-    "affects_this_vm",
-    "raw",
-)
+EVENT_FIELDS = (*document.EVENT_FIELDS, "affects_this_vm", "raw")
 # A condition is tried on this event when it is loaded, so that a misspelt function is found before an event comes.
+OF_KIND: dict[str, Any] = {"id": "text", "text": "text", "names": ["vm"], "time": "2026-01-01T00:00:00Z", "whole": 5}
 PROBE: dict[str, Any] = {
-    "event_id": "00000000-0000-0000-0000-000000000000",
+    **{key: OF_KIND[field.kind] for key, field in document.EVENT_FIELDS.items()},
     "event_type": "Freeze",
-    "event_status": "Scheduled",
-    "event_source": "Platform",
-    "resource_type": "VirtualMachine",
-    "resources": ["vm"],
-    "not_before": "2026-01-01T00:00:00Z",
-    "description": "text",
-    "duration_in_seconds": 5,
     "affects_this_vm": True,
     "raw": {},
 }

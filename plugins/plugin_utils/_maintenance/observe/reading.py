@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
@@ -214,8 +215,13 @@ def _identity(value: Any, name: str | None) -> Identity:
     return Identity(own, lower("resource_group"), lower("subscription_id"), lower("vm_id"), lower("scale_set"))
 
 
-# The event's id apart; resource_type is in documents only.
-EVENT_TEXTS = (*(key for key in record_schema.keys_of(record_schema.EVENT_KINDS, "text") if key != "event_id"), "resource_type")
+EVENT_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "id": plain_values.text,
+    "text": plain_values.text,
+    "names": plain_values.texts,
+    "time": plain_values.text,
+    "whole": plain_values.whole,
+}
 
 
 def read_event(value: Any) -> Event | None:
@@ -226,11 +232,7 @@ def read_event(value: Any) -> Event | None:
         return None
     # The raw event stays, for policies that use fields unknown to this collection.
     values = plain_values.plain(given)
-    values["event_id"] = event_id
-    values["resources"] = plain_values.texts(given.get("resources"))
-    values["duration_in_seconds"] = plain_values.whole(given.get("duration_in_seconds"))
-    for key in EVENT_TEXTS:
-        values[key] = plain_values.text(given.get(key))
+    values.update({key: EVENT_READERS[field.kind](given.get(key)) for key, field in document.EVENT_FIELDS.items()})
     return Event(event_id.strip().lower(), values, tuple(values["resources"]), timestamps.parse(values["not_before"]))
 
 

@@ -10,6 +10,7 @@ clock a client that compares NotBefore with its own clock is right at any speed.
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import heapq
 import itertools
@@ -45,7 +46,7 @@ class Timer:
         self.action = None
 
 
-class Clock:
+class Clock(abc.ABC):
     """The base of both clocks: the heap of timers."""
 
     kind = ""
@@ -55,17 +56,17 @@ class Clock:
         self._timers: List[Tuple[float, int, Timer]] = []
         self._count = itertools.count()
 
+    @abc.abstractmethod
     def now(self) -> float:
         """Return the simulated seconds since the start."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def date_of(self, moment: float) -> float:
         """Return the Unix time that a document states for a moment of the simulation."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def moment_of(self, unix: float) -> float:
         """Return the moment of the simulation for a Unix time."""
-        raise NotImplementedError
 
     def call_at(self, moment: float, action: Callable[[], Any]) -> Timer:
         """Plan an action for a moment of the simulation."""
@@ -78,6 +79,7 @@ class Clock:
         """Plan an action for so many simulated seconds from now."""
         return self.call_at(self.now() + seconds, action)
 
+    @abc.abstractmethod
     def _planned(self) -> None:
         """React to a new timer."""
 
@@ -111,6 +113,9 @@ class VirtualClock(Clock):
 
     def moment_of(self, unix: float) -> float:
         return unix - self._origin
+
+    def _planned(self) -> None:
+        pass  # it fires when the clock is advanced
 
     def advance(self, seconds: float) -> None:
         """Advance the clock; timers fire at their own moments, in order, including those that they add."""

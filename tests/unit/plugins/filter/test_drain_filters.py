@@ -9,6 +9,7 @@ import pathlib
 from typing import Any
 
 import pytest
+from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
 from ansible_collections.maintenance.azure.plugins.filter.gate_observations import gate_observations
@@ -52,6 +53,12 @@ def test_settings_that_cannot_be_right_are_named(methods: Any, former: Any, word
 @pytest.mark.parametrize("former", [[], (), None, "", [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "tasks", "name": "x", "by_hand": True}]])
 def test_settings_that_are_right_have_no_problems(former: Any) -> None:
     assert FILTERS["drain_problems"](METHODS, former, "linux", FOLDERS, PLACES) == []
+
+
+def test_the_folder_of_a_method_is_found_or_named_as_missing() -> None:
+    assert FILTERS["drain_folder"]("haproxy", "linux", FOLDERS) == f"{FOLDERS[0]}/haproxy"
+    with pytest.raises(AnsibleFilterError, match="no folder has tasks of method flagged: "):
+        FILTERS["drain_folder"]("flagged", "linux", FOLDERS)
 
 
 def test_an_observation_carries_the_targets_of_the_variables() -> None:

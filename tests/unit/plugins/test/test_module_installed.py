@@ -12,6 +12,7 @@ import typing as t
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 from ansible_collections.maintenance.azure.plugins.test import module_installed as plugin
 
 
@@ -23,7 +24,7 @@ def test_the_result_is_that_of_the_loader(monkeypatch: pytest.MonkeyPatch, there
         asked.append(name)
         return types.SimpleNamespace(resolved=there)
 
-    monkeypatch.setattr(plugin.module_loader, "find_plugin_with_context", find)
+    monkeypatch.setattr(modules.module_loader, "find_plugin_with_context", find)
     assert plugin.TestModule().tests()["module_installed"]("microsoft.iis.website") is there
     assert asked == ["microsoft.iis.website"]
 

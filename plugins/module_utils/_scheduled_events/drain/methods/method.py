@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import abc
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
@@ -62,7 +63,7 @@ class Answer(t.NamedTuple):
     error: str | None = None
 
 
-class Method:
+class Method(abc.ABC):
     """One way to take a VM out of service. Each function does one short thing and returns; OSError and MethodError mean that it failed."""
 
     name = ""
@@ -72,13 +73,14 @@ class Method:
         """Return what undo() will need to know. It is in the record before begin() acts."""
         return {}
 
+    @abc.abstractmethod
     def begin(self, machine: Machine, task: Task) -> None:
         """Start to take the VM out of service. It may be called again after a crash."""
 
+    @abc.abstractmethod
     def check(self, machine: Machine, task: Task) -> Answer:
         """Return drained, draining or lost."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def undo(self, machine: Machine, task: Task) -> Answer:
         """Put back what was changed, or go on with it. Return undone, undoing or failed."""
-        raise NotImplementedError

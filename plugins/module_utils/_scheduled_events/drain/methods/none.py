@@ -22,6 +22,9 @@ class NoMethod(Method):
 
     name = "none"
 
+    def begin(self, machine: Machine, task: Task) -> None:
+        pass
+
     def check(self, machine: Machine, task: Task) -> Answer:
         return Answer(DRAINED)
 

@@ -40,7 +40,7 @@ class ServiceMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        found = _states(machine, task.listed("names"))
+        found = states_of(machine, task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
@@ -53,7 +53,7 @@ class ServiceMethod(Method):
             raise MethodError(str(error))
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in _states(machine, task.listed("names")) if one.state not in STOPPED]
+        running = [one for one in states_of(machine, task.listed("names")) if one.state not in STOPPED]
         if not running:
             return Answer(DRAINED)
         # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
@@ -64,7 +64,7 @@ class ServiceMethod(Method):
         names = [name for name in task.listed("names") if task.finding.get(name) in RAN]
         if not names:
             return Answer(UNDONE)
-        present = _states(machine, names)
+        present = states_of(machine, names)
         # One that failed to start is not started again in the same attempt.
         startable = ("inactive",) if task.state == UNDOING else ("inactive", "failed", "deactivating")
         down = [one.name for one in present if not one.has_job and one.state in startable]
@@ -73,7 +73,7 @@ class ServiceMethod(Method):
                 machine.services.start(down)
             except ServiceError as error:
                 raise MethodError(str(error))
-            present = _states(machine, names)
+            present = states_of(machine, names)
         return _undone(present)
 
 
@@ -87,7 +87,8 @@ def _undone(present: t.Sequence[ServiceState]) -> Answer:
     return Answer(UNDOING, f"not yet running: {', '.join(one.name for one in down)}")
 
 
-def _states(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
+def states_of(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
+    """Return the states of services, in the order of their names. Raise MethodError where they cannot be asked for."""
     try:
         return machine.services.states(names)
     except ServiceError as error:

@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import states_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
 
@@ -42,7 +43,7 @@ class WindowsServiceMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        found = _states(machine, task.listed("names"))
+        found = states_of(machine, task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(
@@ -62,14 +63,14 @@ class WindowsServiceMethod(Method):
         except ServiceError as error:
             raise MethodError(str(error))
         listed = {str(name).lower() for name in names}
-        for one in _states(machine, needed):
+        for one in states_of(machine, needed):
             # Those that are listed stop as well, and the next look asks again.
             others = [name.lower() for name in one.needed_by if name.lower() not in listed]
             if others:
                 raise MethodError(f"{one.name} is needed by services that run. List before it in names those that may be stopped: {', '.join(others)}")
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in _states(machine, task.listed("names")) if one.known and one.state != STOPPED]
+        running = [one for one in states_of(machine, task.listed("names")) if one.known and one.state != STOPPED]
         if not running:
             return Answer(DRAINED)
         # Runs, and is not stopping: a person, a trigger or a reboot has started it again, or it waits for one that needs it.
@@ -78,7 +79,7 @@ class WindowsServiceMethod(Method):
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         names = [name for name in task.listed("names") if task.finding.get(name) not in (None, *GOES_DOWN)]
-        present = _states(machine, names)
+        present = states_of(machine, names)
         # One that ended with an error code was started in this attempt already and is not started again: the next attempt does.
         broken = [one.name for one in present if _is_broken(one)] if task.state == UNDOING else []
         # The last that was stopped comes first.
@@ -86,7 +87,7 @@ class WindowsServiceMethod(Method):
         try:
             if down:
                 machine.services.start(down)
-                present = _states(machine, names)
+                present = states_of(machine, names)
             machine.services.pause([one.name for one in present if task.finding[one.name] in PAUSED and one.state == "started"])
         except ServiceError as error:
             raise MethodError(str(error))
@@ -110,10 +111,3 @@ def _is_broken(one: ServiceState) -> bool:
 
 def _names(states: t.Sequence[ServiceState]) -> str:
     return ", ".join(one.name for one in states)
-
-
-def _states(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
-    try:
-        return machine.services.states(names)
-    except ServiceError as error:
-        raise MethodError(str(error))

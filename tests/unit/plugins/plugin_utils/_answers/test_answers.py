@@ -33,8 +33,9 @@ INFO, RECORD = "maintenance_info", "maintenance_record"
 
 
 def _documented(module: str) -> dict[str, t.Any]:
+    """Return the documented keys of a module: its own, and those of the module that it points to."""
     text = (ROOT / "plugins" / "modules" / f"{module}.py").read_text().split('RETURN = r"""', 1)[1].split('"""', 1)[0]
-    return dict(yaml.safe_load(text))
+    return dict(_documented(INFO) if module == "maintenance_act" else {}, **yaml.safe_load(text))
 
 
 def _honest() -> list[t.Any]:

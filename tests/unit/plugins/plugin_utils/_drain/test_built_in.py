@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import pathlib
-import re
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, is_method, runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, folder_of, is_method, runs_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import is_local
 
 ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
@@ -34,6 +33,14 @@ def test_methods_of_windows_are_an_operators_own_elsewhere() -> None:
     assert not is_local("iis", "linux") and not is_local("wsfc", "linux")
 
 
-def test_the_role_looks_for_their_tasks_in_its_own_folder() -> None:
-    (line,) = re.findall(r"^__drain_builtin: (.*)$", (ROLE / "vars" / "main" / "methods.yml").read_text(), re.MULTILINE)
-    assert set(re.findall(r"'([a-z_]+)'", line)) - {"windows"} == set(built_in("windows"))
+def test_each_has_its_tasks_in_the_roles_folder_and_no_other(tmp_path: pathlib.Path) -> None:
+    methods = str(ROLE / "tasks" / "methods")
+    for kind in ("haproxy", "wsfc", "flagged"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "undo.yml").touch()
+    folders = [methods, str(tmp_path)]
+    assert folder_of("haproxy", "linux", folders) == f"{methods}/haproxy"
+    # What is built in on Windows alone is an operator's own elsewhere.
+    assert [folder_of("wsfc", system, folders) for system in ("windows", "linux")] == [f"{methods}/wsfc", str(tmp_path / "wsfc")]
+    assert folder_of("flagged", "linux", folders) == str(tmp_path / "flagged")
+    assert [folder_of("flagged", "linux", some) for some in ([methods], [str(tmp_path)], [])] == [None] * 3

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, validation
 
-ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[5]
+ROLE = REPOSITORY / "roles" / "drain" / "tasks" / "methods"
 COMMAND = {"method": "command", "begin": "b", "check": ["c"], "undo": "u"}
 
 
@@ -127,13 +130,28 @@ def test_task_files_are_found_beside_the_playbook_or_by_their_whole_path(tmp_pat
     assert len(problems(entry, places=[str(tmp_path / "none")])) == 2
 
 
-def test_windows_has_methods_of_its_own_and_says_what_the_controller_lacks() -> None:
-    missing = {"service": ["ansible.windows.win_service_info", "ansible.windows.win_command"], "none": []}
-    (said,) = problems({"method": "service", "names": ["w3svc"]}, system="windows", missing=missing)
-    assert "the controller has no ansible.windows.win_service_info, ansible.windows.win_command" in said and "install ansible.windows" in said
-    assert problems({"method": "none"}, system="windows", missing=missing) == []
-    assert problems({"method": "service", "names": ["w3svc"]}, system="windows") == []
+def test_windows_has_methods_of_its_own_and_says_what_the_controller_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    iis = {"method": "iis", "sites": ["Shop"]}
+    monkeypatch.setattr(modules, "is_installed", lambda name: False)
+    (said,) = problems({"method": "none"}, iis, system="windows")
+    assert said.startswith("drain_methods, entry 2 (iis): the controller has no microsoft.iis.website, microsoft.iis.website_info")
+    assert said.endswith("To install it: ansible-galaxy collection install microsoft.iis")
+    monkeypatch.setattr(modules, "is_installed", lambda name: name != "microsoft.iis.web_app_pool")
+    (said,) = problems(iis, system="windows")
+    assert "the controller has no microsoft.iis.web_app_pool. To install" in said
+    monkeypatch.setattr(modules, "is_installed", lambda name: True)
+    assert problems(iis, {"method": "service", "names": ["w3svc"]}, system="windows") == []
     assert "iis, wsfc" in problems({"method": "teleport"}, system="windows")[0]
+
+
+def test_every_module_of_another_collection_that_is_called_on_windows_is_asked_for() -> None:
+    called: set[str] = set()
+    for file in (REPOSITORY / "plugins" / "plugin_utils" / "_windows").rglob("*.py"):
+        called.update(re.findall(r"""\.call\(\s*["']([a-z_]+\.[a-z_]+\.[a-z_]+)["']""", file.read_text()))
+    for file in ROLE.rglob("*.yml"):
+        called.update(name for name in re.findall(r"^\s+(?:- )?([a-z_]+\.[a-z_]+\.[a-z_]+):", file.read_text(), re.MULTILINE))
+    needed = {name for name in called if not name.startswith(("ansible.", "maintenance.azure."))}
+    assert needed == {name for names in catalogue.WINDOWS_MODULES.values() for name in names}
 
 
 TEXTS = st.sampled_from(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 
@@ -119,10 +120,18 @@ def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: st
 
 
 @pytest.mark.parametrize("phase", ["drained", "draining"])
-def test_on_windows_a_drain_of_a_cluster_node_is_left_to_tasks(phase: str) -> None:
+def test_on_windows_a_drain_of_a_cluster_node_is_left_to_tasks(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modules, "is_installed", lambda name: True)
     assert split([drain()], vm({"method": "wsfc"}, records=[recorded({"method": "wsfc"}, phase=phase)], system="windows"))["on_vm"] == []
     (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
     assert [step["kind"] for step in one["steps"]] == ["service", "iis"]
+
+
+def test_without_a_modules_collection_nothing_of_the_drain_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modules, "is_installed", lambda name: name != "microsoft.iis.web_app_pool")
+    # Role drain says what is missing.
+    taken = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))
+    assert (taken["on_vm"], [action["act"] for action in taken["by_tasks"]]) == ([], ["drain"])
 
 
 def test_ids_compare_without_case() -> None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import pathlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,12 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.drain_loop import DRAIN, RECOVER, MethodsState
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event, method, record, vm
 
+ROLES = pathlib.Path(drain_loop.__file__).parents[3] / "roles"
 ID = "upgrade:Kernel"
 CLAIM = {"run": "run000mine", "seconds": 700.0, "who": "alice"}
 ON_VM = [{"method": "probe_file", "path": "/run/flag"}]
@@ -486,3 +489,22 @@ def test_each_iteration_has_a_turn_of_its_own() -> None:
         its.go_on()
         turns.add(its.again()["actions"]["vm1"][0]["turn"])
     assert len(turns) == 4
+
+
+# The tasks of the loop
+
+
+def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to_do() -> None:
+    tasks = ROLES / "respond" / "tasks"
+    shared = [tasks / f"{name}.yml" for name in ("act", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
+    own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("wait", "methods", "drain", "recover")]
+    read = set(re.findall(r"__respond_loop\.(\w+)", "".join(path.read_text() for path in shared + own)))
+    assert {"vms", "stages", "waited", "do"} <= read
+    assert read <= drain_loop.KEYS
+    variables = re.findall(r"__respond_loop\.(\w+)", (ROLES / "upgrade" / "vars" / "main.yml").read_text())
+    assert variables == ["progress"]
+
+
+def test_a_drain_is_told_from_a_pass_and_from_a_gate() -> None:
+    for other in (pass_loop.KEYS, gate_loop.KEYS):
+        assert drain_loop.KEYS - other and other - drain_loop.KEYS

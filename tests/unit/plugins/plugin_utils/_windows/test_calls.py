@@ -10,6 +10,7 @@ import typing as t
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows import calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 
@@ -80,7 +81,7 @@ def test_a_command_that_did_not_run_is_an_error():
 def test_a_whole_name_is_a_module_of_another_collection(monkeypatch):
     action = Action()
     there = types.SimpleNamespace(resolved=True)
-    monkeypatch.setattr(calls.module_loader, "find_plugin_with_context", lambda name: there)
+    monkeypatch.setattr(modules.module_loader, "find_plugin_with_context", lambda name: there)
     Calls(action, {}).call("microsoft.iis.website_info", name="Shop")
     assert action.seen == [("microsoft.iis.website_info", {"name": "Shop"}, False)]
     there.resolved = False

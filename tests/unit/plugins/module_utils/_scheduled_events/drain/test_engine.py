@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
     ABOUT,
@@ -330,3 +330,15 @@ def test_what_a_broken_method_raises_reaches_the_record(vm, method):
     assert vm.drain(step()).error == "1-scripted: KeyError: 'x'"
     assert vm.drain(step()).error == "1-scripted: RecursionError"
     assert vm.record()["reason"] == "1-scripted: RecursionError"
+
+
+@pytest.mark.parametrize("forgotten", ["begin", "check", "undo"])
+def test_a_method_without_one_of_its_functions_is_not_made(forgotten):
+    every = {
+        "begin": lambda self, machine, task: None,
+        "check": lambda self, machine, task: Answer("drained"),
+        "undo": lambda self, machine, task: Answer("undone"),
+    }
+    assert type("Whole", (Method,), every)()
+    with pytest.raises(TypeError, match=forgotten):
+        type("Partial", (Method,), {name: function for name, function in every.items() if name != forgotten})()

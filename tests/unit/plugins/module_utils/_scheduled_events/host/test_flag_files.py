@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import stat
 
@@ -16,6 +17,24 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import LARGEST, FlagFileError, LocalFlagFiles
 
 FLAGS = LocalFlagFiles()
+ANOTHER_USER = 65534
+
+
+@contextlib.contextmanager
+def without_root(folder):
+    """Act in a folder as a user who is not root."""
+    root, before = os.geteuid() == 0, os.getcwd()
+    # The folders above it may be root's alone: work from inside.
+    os.chdir(folder)
+    if root:
+        os.chown(folder, ANOTHER_USER, -1)
+        os.seteuid(ANOTHER_USER)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        os.chdir(before)
 
 
 def picture(path):
@@ -33,9 +52,7 @@ def picture(path):
 def test_a_file_comes_back_as_it_was(tmp_path, mode, content):
     flag = tmp_path / "ready"
     flag.write_bytes(content)
-    flag.chmod(mode)
-    if os.geteuid() != 0 and not mode & 0o400:
-        pytest.skip("who is not root cannot read it")
+    flag.chmod(mode | 0o400 if os.geteuid() else mode)
     before, found = picture(flag), FLAGS.describe(str(flag))
     assert all(isinstance(value, str) for value in found.values())
     FLAGS.remove(str(flag))
@@ -45,15 +62,40 @@ def test_a_file_comes_back_as_it_was(tmp_path, mode, content):
     assert os.listdir(tmp_path) == ["ready"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_its_owner_comes_back(tmp_path):
-    flag = tmp_path / "ready"
+def test_its_owner_comes_back(tmp_path, monkeypatch):
+    flag, given = tmp_path / "ready", []
     flag.touch()
-    os.chown(flag, 1234, 2345)
     found = FLAGS.describe(str(flag))
+    assert (found["owner"], found["group"]) == (str(flag.stat().st_uid), str(flag.stat().st_gid))
     FLAGS.remove(str(flag))
-    FLAGS.restore(str(flag), found)
-    assert (flag.stat().st_uid, flag.stat().st_gid) == (1234, 2345)
+    if os.geteuid() != 0:
+        # Only root gives files away: what the system is asked for counts.
+        monkeypatch.setattr(os, "fchown", lambda descriptor, *owner: given.append((*owner, flag.exists())))
+    FLAGS.restore(str(flag), {**found, "owner": "1234", "group": "2345"})
+    assert given == ([] if os.geteuid() == 0 else [(1234, 2345, False)])
+    assert given or (flag.stat().st_uid, flag.stat().st_gid) == (1234, 2345)
+
+
+def test_without_root_it_does_not_come_back_with_another_owner(tmp_path):
+    with without_root(tmp_path):
+        with pytest.raises(PermissionError):
+            FLAGS.restore("ready", {**FILE, "owner": "1234"})
+        assert os.listdir(".") == []
+
+
+def test_without_root_every_bit_of_the_mode_comes_back(tmp_path):
+    with without_root(tmp_path):
+        FLAGS.restore("ready", {**FILE, "mode": "4755", "owner": str(os.geteuid()), "group": str(os.getegid())})
+        assert stat.S_IMODE(os.stat("ready").st_mode) == 0o4755
+
+
+def test_what_cannot_be_read_is_not_set_aside(tmp_path):
+    with without_root(tmp_path):
+        descriptor = os.open("ready", os.O_CREAT, 0o000)
+        os.close(descriptor)
+        with pytest.raises(PermissionError):
+            FLAGS.describe("ready")
+        assert os.listdir(".") == ["ready"]
 
 
 @pytest.mark.parametrize("target", ["nowhere", "/etc/hostname", "with blank", "\udcff"])

@@ -38,7 +38,7 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
     assert "raw" not in record["event"]
     assert set(record) == {
         *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
-        *("retry_at", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
+        *("deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
         *("told", "outcome", "methods"),
     }
 
@@ -143,7 +143,7 @@ def test_a_boot_is_noted_with_a_check_only():
 
 
 def test_text_from_old_templates_is_understood():
-    changes = {"attempts": "2", "undone": "False", "reason": "", "retry_at": None, "told": ("noticed",), "rule": ""}
+    changes = {"attempts": "2", "undone": "False", "reason": "", "told": ("noticed",), "rule": ""}
     record = take_step(begun(), EVENT, Step(changes=changes, event={"duration_in_seconds": "-1"}), LATER)
     assert (record["attempts"], record["undone"], record["reason"], record["told"]) == (2, False, None, ["noticed"])
     assert record["event"]["duration_in_seconds"] == -1

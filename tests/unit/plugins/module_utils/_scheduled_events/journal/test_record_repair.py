@@ -104,7 +104,7 @@ SPOILT = {
     "a huge duration": spoilt(event={"event_id": "x", "duration_in_seconds": HUGE}),
     "resources of numbers": spoilt(event={"event_id": "x", "resources": [1, {}, "web1"]}),
     "an event of other types": spoilt(event={"event_id": "x", "event_type": {}, "not_before": 1, "description": []}),
-    "times that are none": spoilt(history=[{"phase": "drained", "at": "soon"}], deadline="x", retry_at="", approving_at="١"),
+    "times that are none": spoilt(history=[{"phase": "drained", "at": "soon"}], deadline="x", verified_at="", approving_at="١"),
     "a long history": spoilt(history=[{"phase": "drained", "at": NOW}] * 5000),
     "a negative count": spoilt(attempts=-5),
     "a huge count": spoilt(attempts=HUGE),

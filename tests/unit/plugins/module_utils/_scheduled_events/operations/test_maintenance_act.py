@@ -220,6 +220,38 @@ def test_without_an_observation_the_results_are_not_lost(act, method):
     assert caught.value.result["results"][0]["state"] == "drained" and caught.value.result["error_kind"]
 
 
+@pytest.mark.parametrize(("error", "kind"), [(OSError("no space left"), "records"), (module.RecordsError("in a mess"), "records"), (KeyError(), "internal")])
+def test_whatever_the_observation_fails_of_the_results_are_not_lost(act, method, monkeypatch, error, kind):
+    def look(*given):
+        raise error
+
+    monkeypatch.setattr(module, "look", look)
+    with pytest.raises(Failed) as caught:
+        act(drain(), action("explode"), observe=True)
+    found = caught.value.result
+    assert [(result["failed"], result["changed"]) for result in found["results"]] == [(False, True), (True, False)]
+    assert (found["msg"], found["error_kind"], found["changed"]) == (str(error) or "KeyError", kind, True)
+    # Nothing in it may be taken for an observation: no events is not the same as no answer.
+    assert not {"events", "records", "in_service", "identity"} & set(found)
+    assert act.vm.record()["phase"] == "drained"
+
+
+def test_a_vm_that_is_lost_has_no_result(act, method, monkeypatch):
+    class Lost(Exception):
+        pass
+
+    def look(*given):
+        raise Lost
+
+    act.vm.machine = act.vm.machine._replace(is_lost=lambda error: isinstance(error, Lost))
+    monkeypatch.setattr(module, "look", look)
+    with pytest.raises(Lost):
+        act(drain(), observe=True)
+    method.checks = [Lost()]
+    with pytest.raises(Lost):
+        act(drain())
+
+
 def test_nothing_is_asked_of_the_endpoint_that_is_not_needed(act, method):
     act(drain(), action("note", changes={"told": ["drained"]}))
     assert act.endpoint.opened == []

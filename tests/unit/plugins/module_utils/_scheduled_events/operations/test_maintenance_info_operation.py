@@ -8,6 +8,7 @@ import os
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
@@ -57,7 +58,7 @@ def test_a_look_has_every_key(files, host):
         *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "claims", "mirrors"),
         *("endpoint", "endpoint_source", "upgrades", "tombstones"),
     }
-    assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, "2020-07-01")
+    assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, API_VERSIONS[0])
     assert (seen["identity"]["resource_group"], seen["boot_id"], seen["uptime_seconds"]) == ("shop", "boot-1", 10000.0)
     assert (seen["now"], seen["enabled_at"], seen["enabled_recently"]) == ("2026-11-21T20:00:00.000000Z",) * 2 + (True,)
     assert (seen["records"], seen["records_problems"], seen["records_readable"]) == ([], [], True)

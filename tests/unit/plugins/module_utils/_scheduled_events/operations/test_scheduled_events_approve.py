@@ -10,6 +10,7 @@ import typing as t
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
@@ -59,7 +60,7 @@ def test_several_ids_go_in_one_request_as_azure_lists_them() -> None:
         "not_found": [],
         "document_incarnation": 2,
         "vm_name": "vm_0",
-        "api_version": "2020-07-01",
+        "api_version": API_VERSIONS[0],
         "endpoint": "http://fake",
         "endpoint_source": None,
     }

@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import selection_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS, selection_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import parse_document
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import read_events, select
@@ -66,7 +66,7 @@ def test_read_returns_what_this_vm_sees() -> None:
     result = read_events(client, {"affecting": "this_vm"})
     assert [event["event_id"] for event in result["events"]] == ["A-1", "a-2"]
     assert all(event["affects_this_vm"] is True for event in result["events"])
-    assert (result["document_incarnation"], result["vm_name"], result["api_version"]) == (7, "vm_0", "2020-07-01")
+    assert (result["document_incarnation"], result["vm_name"], result["api_version"]) == (7, "vm_0", API_VERSIONS[0])
     assert warnings == []
 
 

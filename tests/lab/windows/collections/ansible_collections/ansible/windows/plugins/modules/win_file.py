@@ -26,15 +26,7 @@ def change(module, path, state):
     """Whether that changed, or would change, anything."""
     given = module.params["path"]
     if os.path.exists(path):
-        if state == "absent":
-            if not module.check_mode:
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-            return True
-        if (state == "directory") != os.path.isdir(path) and state in ("directory", "file"):
-            module.fail_json(msg="path %s is not a %s" % (given, state), changed=False)
-        if state == "touch" and not module.check_mode:
-            os.utime(path)
-        return state == "touch"
+        return change_present(module, path, state)
     if state in (None, "file"):
         module.fail_json(msg="path %s will not be created" % given, changed=False)
     if state == "absent":
@@ -46,6 +38,18 @@ def change(module, path, state):
             module.fail_json(msg="Could not find a part of the path '%s'." % given, changed=False)
         open(path, "a").close()
     return True
+
+
+def change_present(module, path, state):
+    if state == "absent":
+        if not module.check_mode:
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        return True
+    if (state == "directory") != os.path.isdir(path) and state in ("directory", "file"):
+        module.fail_json(msg="path %s is not a %s" % (module.params["path"], state), changed=False)
+    if state == "touch" and not module.check_mode:
+        os.utime(path)
+    return state == "touch"
 
 
 def main():
