@@ -14,8 +14,8 @@ from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, plain, texts
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
@@ -48,14 +48,21 @@ BEGIN_GATE = {
     "wait_timeout": {"type": "int", "default": 3600},
     "keepers": {"type": "list", "elements": "str", "default": []},
 }
+BEGIN_METHODS = {
+    "act": {"type": "str", "choices": [drain_loop.DRAIN, drain_loop.RECOVER], "required": True},
+    "upgrade": {"type": "str", "required": True},
+    "since": {"type": "str", "required": True},
+    "places": {"type": "list", "elements": "str", "default": []},
+}
 SPEC = {
     "begin": {"type": "dict", "options": BEGIN},
     "begin_gate": {"type": "dict", "options": BEGIN_GATE},
+    "begin_methods": {"type": "dict", "options": BEGIN_METHODS},
     "go_on": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }
-ONE_OF = (("begin", "begin_gate", "go_on"),)
-EXCLUSIVE = (("begin", "begin_gate"), ("begin_gate", "go_on"))
+ONE_OF = (("begin", "begin_gate", "begin_methods", "go_on"),)
+EXCLUSIVE = (("begin", "begin_gate", "begin_methods"), ("begin_gate", "go_on"), ("begin_methods", "go_on"))
 # Settings of a VM, and the variables that they are in.
 INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
 WRONG_INPUT = (GateError, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
@@ -87,6 +94,8 @@ class ActionModule(ActionBase):
             return self._begin(arguments, results, variables)
         if arguments["begin_gate"] is not None:
             return self._begin_gate(arguments["begin_gate"], results, variables)
+        if arguments["begin_methods"] is not None:
+            return _begin_methods(arguments["begin_methods"], results, variables)
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -131,6 +140,24 @@ class ActionModule(ActionBase):
         return {"id": "" if self._task.check_mode else run_id, "who": who, "kind": kind}
 
 
+def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> drain_loop.MethodsState:
+    """Begin with the hosts of the batch that are at this task: a condition may have kept the others from it."""
+    asked = {host: results.asks(host) for host in _names(variables.get("ansible_play_batch"))}
+    asks: dict[str, drain_loop.Ask] = {
+        host: {
+            "claim": plain(mapping(ask.get("claim"))),
+            "seconds": number(ask.get("seconds")) or 0.0,
+            "interval": number(ask.get("interval")) or 0.0,
+            "keeper": text(ask.get("keeper")) or "",
+        }
+        for host, ask in asked.items()
+        if text(ask.get("since")) == given["since"]
+    }
+    request: drain_loop.MethodsRequest = {"act": given["act"], "upgrade": given["upgrade"], "places": _names(given["places"])}
+    vms = {host: vm_settings.read(results.vm_settings(host), host) for host in asks}
+    return drain_loop.begin(request, asks, vms, results.of, time.time())
+
+
 def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     state = variables.get(name)
     if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
@@ -138,6 +165,8 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
     if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
         kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
         return gate_loop.go_on(kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others}, time.time())
+    if isinstance(state, dict) and state.keys() >= drain_loop.KEYS:
+        return drain_loop.go_on(t.cast("drain_loop.MethodsState", {key: state[key] for key in drain_loop.KEYS}), results.of, time.time())
     raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
@@ -167,6 +196,10 @@ class _Results:
         found = variables.get("__respond_vm_settings") if found is None else found
         # One that takes no part in the play has what the inventory says of it.
         return plain({key: variables.get(name) for key, name in INVENTORY_NAMES.items()} if found is None else found)
+
+    def asks(self, host: str) -> t.Mapping[str, t.Any]:
+        """Return what a host has noted right before a drain or a recovery begins; what is older says so by its C(since)."""
+        return mapping(self._of(host).get("__upgrade_asks"))
 
     def of_others(self, host: str) -> t.Sequence[t.Any]:
         """Return the observations that a host of a batch has made of others."""

@@ -90,6 +90,31 @@ options:
         type: list
         elements: str
         default: []
+  begin_methods:
+    description:
+      - What to begin with where role P(maintenance.azure.upgrade#role) drains or recovers the VMs of a batch.
+      - It takes the hosts of the batch that are at this task, each with what it has noted in C(__upgrade_asks) and was observed before.
+      - Each VM has a time limit of its own, and fails by itself.
+    type: dict
+    suboptions:
+      act:
+        description: What to do.
+        type: str
+        choices: [drain, recover]
+        required: true
+      upgrade:
+        description: The name of the upgrade.
+        type: str
+        required: true
+      since:
+        description: When what was planned before was begun. Each host that is at this task has noted the same; where it is another one, the host is elsewhere.
+        type: str
+        required: true
+      places:
+        description: Where relative paths of task files are looked for.
+        type: list
+        elements: str
+        default: []
   go_on:
     description:
       - The name under which the tasks of this pass register their results.
@@ -231,6 +256,7 @@ from ansible.module_utils.basic import AnsibleModule
 ARGUMENTS = {
     "begin": {"type": "dict"},
     "begin_gate": {"type": "dict"},
+    "begin_methods": {"type": "dict"},
     "go_on": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections.abc
 import json
 import pathlib
+import re
 import subprocess
 import time
 import typing as t
@@ -89,6 +90,39 @@ def test_what_stays_closed_to_the_end_is_said_and_nothing_is_done_to_it(make_lab
     assert shown.count("PLAY [Come back to what was skipped]") == 3
     assert not (lab.folder / "log").exists()
     assert lab.records("web1") == []
+
+
+ONE_AGAIN = """
+- name: Drain one of them again
+  ansible.builtin.include_role:
+    name: maintenance.azure.upgrade
+    tasks_from: drained.yml
+  when: inventory_hostname == 'web2'
+"""
+
+
+def test_in_a_batch_each_drains_by_itself_and_one_that_fails_does_not_fail_the_others(make_lab: Make) -> None:
+    lab = give(make_lab(["web1", "web2", "web3"]))
+    (lab.folder / "work.yml").write_text(ONE_AGAIN + WORK)
+    checked, undone = lab.folder / "checked", lab.folder / "undone"
+    drains = [{"method": "command", "begin": ["false"], "check": ["false"], "undo": ["true"]}]
+    slow = [
+        {
+            "method": "command",
+            "begin": ["true"],
+            "check": ["sh", "-c", f"echo >> {checked}; test $(wc -l < {checked}) -ge 3 || exit 75"],
+            "undo": ["sh", "-c", f"echo >> {undone}; test $(wc -l < {undone}) -ge 2 || exit 75"],
+        }
+    ]
+    lab.hosts["web1"]["drain_methods"], lab.hosts["web3"]["drain_methods"] = drains, slow
+    shown = upgrade(lab, code=2, upgrade_serial=3)
+    assert re.search(r"Upgrade Kernel failed on web1: The drain failed: 1-command: .*exit code 1.* The VM is left out of service", shown), shown[-4000:]
+    assert re.search(r"Waited \d+ s so far: web3: ", shown)
+    assert sorted(lines(lab)) == ["web2", "web3"]
+    assert [lab.records(vm)[0]["phase"] for vm in lab.vms] == ["failed", "recovered", "recovered"]
+    assert len(checked.read_text()) == 3, "what one of them has verified again is not asked of the others"
+    assert len(undone.read_text()) == 2
+    assert lab.flag("web2").read_text() == "yes\n"
 
 
 class Site:

@@ -95,7 +95,7 @@ def faults(lab: Lab, times: int) -> list[str]:
 
 def test_killed_again_and_again_every_vm_is_upgraded_once(make_lab: Make) -> None:
     lab = make(make_lab)
-    killed(lab, "web1|Drain | Begin, or see how far it is|1")
+    killed(lab, "web1|Methods | Plan what each VM does|1")
     # Whoever starts it again hears who holds the VM, until when, and what to say.
     waiting = run(lab, gate_wait_seconds=0)
     assert waiting.returncode == 2

@@ -1,0 +1,343 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The iterations of role upgrade: drain the VMs of a batch, or recover them, until each is done, has failed, or its time is over.
+
+What one VM fails at is its own failure: the others go on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import SETTLED
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers, assignments, observations
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions, timestamps
+
+DRAIN, RECOVER = "drain", "recover"
+GOES_ON, DONE, FAILED = "goes_on", "done", "failed"
+# How the engine on the VM calls these states, by what is done.
+ENGINE_STATES = {DRAIN: {"draining": GOES_ON, "drained": DONE}, RECOVER: {"undoing": GOES_ON, "undone": DONE}}
+# The phase in which a record says that it goes on.
+PHASES = {DRAIN: "draining", RECOVER: "recovering"}
+# Methods that need nothing more are in this state.
+SETTLED_METHODS = {DRAIN: "drained", RECOVER: "undone"}
+# A long drain is not looked at more often than so many times.
+MOST_LOOKS = 100
+UNREACHABLE = "The VM cannot be reached."
+NO_ANSWER = "It did not answer what it was asked for."
+NOT_READABLE = "Its records could not be read."
+NO_RECORD = "Nothing of it was recorded on the VM."
+
+Results = Callable[[str], HostResults]
+
+
+class MethodsRequest(TypedDict):
+    """What was begun."""
+
+    act: str
+    """C(drain) or C(recover)."""
+    upgrade: str
+    """The upgrade's name."""
+    places: list[str]
+    """Where relative paths of task files are looked for."""
+
+
+class Ask(TypedDict):
+    """What one VM asks for. Times are in seconds."""
+
+    claim: dict[str, Any]
+    """The run's lease on the VM: each action begins with a renewal of it."""
+    seconds: float
+    """How long the drain or the recovery may take."""
+    interval: float
+    """How long to wait between two looks, at least."""
+    keeper: str
+    """The VM that keeps the replica of its record; empty where there is none."""
+
+
+class Progress(TypedDict):
+    """How far one VM is."""
+
+    state: str
+    """C(goes_on), C(done) or C(failed)."""
+    error: str | None
+    """What it waits for, or why it failed. None where nothing is known."""
+
+
+class MethodsState(TypedDict):
+    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+
+    methods: MethodsRequest
+    asks: dict[str, Ask]
+    vms: dict[str, VMSettings]
+    observations: list[Observation]
+    progress: dict[str, Progress]
+    plan: dict[str, Any]
+    """What is waited for, as the plan of a pass has it."""
+    began: float
+    planned_at: float
+    """When the last actions were given."""
+    number: int
+    do: str
+    """What the next iteration does: C(act), C(by_tasks), C(wait) or C(end)."""
+    assignments: dict[str, Taken]
+    actions: dict[str, list[dict[str, Any]]]
+    stages: list[dict[str, Any]]
+    contact: list[str]
+    involved: list[str]
+    pause: int
+    waited: int
+    watchers: list[str]
+    """Nobody listens for news: an upgrade waits for its own drain methods."""
+
+
+KEYS = frozenset(MethodsState.__annotations__)
+
+
+def begin(request: MethodsRequest, asks: Mapping[str, Ask], vms: Mapping[str, VMSettings], results: Results, now: float) -> MethodsState:
+    """Return the state before the first action. C(asks) has the hosts that take part, each observed before."""
+    found = [observations.observation(host, results(host), vms[host], {}) for host in asks]
+    state: MethodsState = {
+        "methods": request,
+        "asks": dict(asks),
+        "vms": dict(vms),
+        "observations": found,
+        "progress": {host: {"state": GOES_ON, "error": None} for host in asks},
+        "plan": {},
+        "began": now,
+        "planned_at": now,
+        "number": 0,
+        "do": "end",
+        "assignments": {},
+        "actions": {},
+        "stages": [],
+        "contact": [],
+        "involved": list(asks),
+        "pause": 0,
+        "waited": 0,
+        "watchers": [],
+    }
+    return _take(state, now)
+
+
+def go_on(state: MethodsState, results: Results, now: float) -> MethodsState:
+    """Return the state after an iteration: with what the hosts have returned, and what comes next."""
+    state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
+    if state["do"] == "wait":
+        return _take(state, now)
+    found, progress = [], dict(state["progress"])
+    for before in state["observations"]:
+        host = str(before["host"])
+        if host in state["contact"]:
+            after = observations.observation(host, results(host), state["vms"][host], before)
+            progress[host] = _in_time(state, after, _judge(state, before, after, results(host)), now)
+            found.append(after)
+        else:
+            found.append(before)
+    return _wait({**state, "observations": found, "progress": progress})
+
+
+def _take(state: MethodsState, now: float) -> MethodsState:
+    """Say what each VM does next that is not done. One without an observation is observed first."""
+    state = {**state, "progress": {str(one["host"]): _unless_nothing_is_recorded(state, one) for one in state["observations"]}}
+    under_way = _under_way(state)
+    ready = [one for one in state["observations"] if one["state"] == "ok" and state["progress"][str(one["host"])]["state"] == GOES_ON]
+    steps = [actions.serialise(_action(state, one)) for one in ready]
+    turn = f"{state['methods']['act']} of {timestamps.form(state['began'])} turn {state['number']}"
+    assigned = assignments.assign({"steps": steps}, state["observations"], state["vms"], state["methods"]["places"], turn, timestamps.form(now))
+    by_tasks = [taken["by_tasks"] for taken in assigned.values() if taken["by_tasks"]]
+    return {
+        **state,
+        "do": "by_tasks" if by_tasks else "act" if under_way else "end",
+        "assignments": assigned,
+        "actions": {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]},
+        "stages": assignments.stages_of(by_tasks),
+        "contact": under_way,
+        "planned_at": now,
+        "pause": 0,
+    }
+
+
+def _unless_nothing_is_recorded(state: MethodsState, observed: Observation) -> Progress:
+    """Return how far a VM is, by whether there is anything to recover."""
+    progress = state["progress"][str(observed["host"])]
+    is_recorded = state["methods"]["act"] == DRAIN or bool(_record(state["methods"], observed))
+    if progress["state"] != GOES_ON or observed["state"] != "ok" or is_recorded:
+        return progress
+    look = plain_values.mapping(observed["look"])
+    if look.get("records_readable") is False:
+        return {"state": FAILED, "error": " ".join([NOT_READABLE, *plain_values.texts(look.get("records_problems"))])}
+    return {"state": DONE, "error": None}
+
+
+def _wait(state: MethodsState) -> MethodsState:
+    """Say how long to wait before the next look, and for what; or that all are done."""
+    under_way = _under_way(state)
+    pauses = [max(state["asks"][host]["interval"], state["asks"][host]["seconds"] / MOST_LOOKS, 1.0) for host in under_way]
+    seconds = math.ceil(min(pauses, default=0))
+    why = "; ".join(f"{host}: {printable(state['progress'][host]['error'] or PHASES[state['methods']['act']])}" for host in under_way)
+    return {
+        **state,
+        "do": "wait" if under_way else "end",
+        "assignments": {},
+        "actions": {},
+        "stages": [],
+        "contact": under_way,
+        "plan": {"wait": {"seconds": seconds, "watch": [], "why": why}},
+        "pause": seconds,
+    }
+
+
+def _under_way(state: MethodsState) -> list[str]:
+    """Return the hosts that are not done. What comes after this step reads a host's last observation, so one that was not observed is not done either."""
+    return [
+        str(one["host"])
+        for one in state["observations"]
+        if state["progress"][str(one["host"])]["state"] == GOES_ON or (state["progress"][str(one["host"])]["state"] == DONE and one["state"] != "ok")
+    ]
+
+
+def _action(state: MethodsState, observed: Observation) -> actions.MethodAction:
+    host = str(observed["host"])
+    request, ask = state["methods"], state["asks"][host]
+    event_id = _event_id(request)
+    if request["act"] == RECOVER:
+        return actions.Recover(host=host, event_id=event_id, reason="", lease=ask["claim"], keeper=ask["keeper"] or None)
+    record = _record(request, observed)
+    return actions.Drain(
+        host=host,
+        event_id=event_id,
+        reason="",
+        lease=ask["claim"],
+        keeper=ask["keeper"] or None,
+        event=_event(request, observed),
+        deadline=timestamps.as_datetime(_until(state, host)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        rule={"name": "rolling upgrade", "drain": True, "approve": "never", "order": _order(record, observed)},
+        verify=record.get("phase") in SETTLED,
+    )
+
+
+def _event_id(request: MethodsRequest) -> str:
+    return f"upgrade:{request['upgrade']}"
+
+
+def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
+    """Return what the VM is drained for, in place of an event: no document ever lists it.
+
+    Role respond leaves it alone while the upgrade's lease stands, and puts it back when that is over.
+    """
+    return {
+        "event_id": _event_id(request),
+        "event_type": "Upgrade",
+        "event_status": "Scheduled",
+        "event_source": "User",
+        "resource_type": "VirtualMachine",
+        "resources": [plain_values.mapping(observed["look"]).get("vm_name")],
+        "not_before": None,
+        "description": f"Rolling upgrade {request['upgrade']}",
+        "duration_in_seconds": -1,
+    }
+
+
+def _order(record: Mapping[str, Any], observed: Observation) -> int:
+    """Return the place of this drain among those of the VM: after what has drained it before, which is put back first."""
+    present = plain_values.whole(plain_values.mapping(record.get("rule")).get("order"))
+    if present is not None:
+        return present
+    found = [plain_values.whole(plain_values.mapping(one.get("rule")).get("order")) for one in _records(observed)]
+    return 1 + max((order for order in found if order is not None), default=0)
+
+
+def _judge(state: MethodsState, before: Observation, after: Observation, given: HostResults) -> Progress:
+    """Say how far a VM is after an iteration: by its own results where maintenance_act has taken the action, else by what is recorded."""
+    host, act = str(before["host"]), state["methods"]["act"]
+    taken = state["assignments"].get(host)
+    if taken is None:
+        return state["progress"][host]
+    if taken["on_vm"]:
+        (answer,) = answers.read_answers(taken["on_vm"], (given.observed, given.acted))
+        return _by_answer(act, answer.result, after)
+    if after["state"] == "unreachable" or (after["state"] == "ok" and after["look"] == before["look"]):
+        # Two observations differ in their time at least: this VM has left the loop.
+        return {"state": FAILED, "error": UNREACHABLE if after["state"] == "unreachable" else NO_ANSWER}
+    if after["state"] != "ok":
+        # The action is taken again when the VM can be observed, and judged then.
+        return state["progress"][host]
+    return _by_record(act, _record(state["methods"], before), _record(state["methods"], after), plain_values.mapping(after["look"]))
+
+
+def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -> Progress:
+    if result is None:
+        return {"state": FAILED, "error": UNREACHABLE if after["state"] == "unreachable" else plain_values.text(after.get("error")) or NO_ANSWER}
+    if result.get("failed"):
+        return {"state": FAILED, "error": plain_values.text(result.get("msg"))}
+    state = ENGINE_STATES[act].get(str(result.get("state")), FAILED)
+    return {"state": state, "error": plain_values.text(result.get("error"))}
+
+
+def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], look: Mapping[str, Any]) -> Progress:
+    """Judge what tasks have done by the record that they wrote. What they could not write down has failed, unless it was under way before."""
+    phase = record.get("phase")
+    if phase == "failed":
+        return {"state": FAILED, "error": plain_values.text(record.get("reason"))}
+    if record.get("undone") is True if act == RECOVER else _is_verified(before, record, look):
+        return {"state": DONE, "error": None}
+    written = record.get("revision") != before.get("revision")
+    if phase == PHASES[act] or (act == DRAIN and phase in SETTLED and written):
+        return {"state": GOES_ON, "error": _waits_for(act, record)}
+    return {"state": FAILED, "error": NO_RECORD}
+
+
+def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], look: Mapping[str, Any]) -> bool:
+    """Tell whether the tasks have found all methods drained just now, in the boot that the VM is in."""
+    verified_at = record.get("verified_at")
+    is_new = bool(verified_at) and verified_at != before.get("verified_at")
+    return record.get("phase") in SETTLED and is_new and (not look.get("boot_id") or record.get("boot_id") == look.get("boot_id"))
+
+
+def _waits_for(act: str, record: Mapping[str, Any]) -> str | None:
+    methods = [plain_values.mapping(method) for method in plain_values.items(record.get("methods"))]
+    said = [plain_values.text(method.get("error")) for method in methods if method.get("state") != SETTLED_METHODS[act]]
+    return " ".join(error for error in said if error) or None
+
+
+def _in_time(state: MethodsState, observed: Observation, progress: Progress, now: float) -> Progress:
+    """Return the progress, as a failure where the time is over. A drain that was looked at before its deadline does not fail in the middle."""
+    host, is_observed = str(observed["host"]), observed["state"] == "ok"
+    if progress["state"] == FAILED or (progress["state"] == DONE and is_observed):
+        return progress
+    progress = {**progress, "error": progress["error"] if is_observed else _not_observed(observed)}
+    at = state["planned_at"] if state["methods"]["act"] == DRAIN else now
+    return {**progress, "state": FAILED} if at > _until(state, host) else progress
+
+
+def _not_observed(observed: Observation) -> str:
+    return f"{observed['host']} could not be looked at: {plain_values.text(observed.get('error')) or 'no reason given'}"
+
+
+def _until(state: MethodsState, host: str) -> float:
+    return state["began"] + state["asks"][host]["seconds"]
+
+
+def _record(request: MethodsRequest, observed: Observation) -> Mapping[str, Any]:
+    """Return the record of the upgrade on a VM, empty where there is none. Ids compare without case."""
+    wanted = _event_id(request).strip().lower()
+    for record in _records(observed):
+        if str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower() == wanted:
+            return record
+    return {}
+
+
+def _records(observed: Observation) -> Sequence[Mapping[str, Any]]:
+    look = plain_values.mapping(observed.get("look"))
+    return [plain_values.mapping(record) for record in plain_values.items(look.get("records"))]
