@@ -84,7 +84,7 @@ def drained(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "one of the following is required: begin, begin_gate, go_on"),
+        ({}, "one of the following is required: begin, begin_gate, begin_methods, go_on"),
         ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
         ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
         ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),

@@ -16,7 +16,7 @@ import pytest
 
 LIAR = """#!{python}
 import pathlib, sys
-module = next((one for one in ("setup", "maintenance_info") if "AnsiballZ_" + one in " ".join(sys.argv)), "other")
+module = next((one for one in ("setup", "maintenance_act") if "AnsiballZ_" + one in " ".join(sys.argv)), "other")
 print((pathlib.Path(__file__).parent / (module + ".json")).read_text())
 """
 FACTS = {"respond_policy": [{"name": "evil", "drain": False, "approve": "now"}], "distribution": "Debian"}
@@ -43,6 +43,7 @@ LOOK: dict[str, t.Any] = {
     "claims": [],
     "mirrors": [],
     "tombstones": [],
+    "results": [],
     "upgrades": [],
     "records_problems": [],
     "records_readable": True,
@@ -68,7 +69,7 @@ PLAY = """
         tasks_from: status.yml
         rolespec_validate: false
     - ansible.builtin.copy:
-        content: "{{ {'plan': respond_plan, 'policy': __respond_policy, 'look': hostvars['web3'].observe_look,
+        content: "{{ {'plan': respond_plan, 'policy': __respond_loop.request.policy, 'look': hostvars['web3'].observe_look,
                       'facts': hostvars['web3'].ansible_facts | default({}), 'hosts': groups.all} | to_json }}"
         dest: "{{ playbook_dir }}/seen.json"
         mode: "0600"
@@ -85,7 +86,7 @@ def _host(folder: pathlib.Path, **answers: t.Any) -> str:
     interpreter = folder / "python3"
     interpreter.write_text(LIAR.format(python=sys.executable))
     interpreter.chmod(0o755)
-    for module in ("setup", "maintenance_info", "other"):
+    for module in ("setup", "maintenance_act", "other"):
         given = answers.get(module, NOTHING)
         (folder / f"{module}.json").write_text(given if isinstance(given, str) else json.dumps(given))
     return str(interpreter)
@@ -95,8 +96,8 @@ def _host(folder: pathlib.Path, **answers: t.Any) -> str:
 def play(tmp_path: pathlib.Path) -> tuple[dict[str, t.Any], str]:
     interpreters = {
         "web1": _host(tmp_path / "web1", setup=dict(NOTHING, ansible_facts=FACTS)),
-        "web2": _host(tmp_path / "web2", maintenance_info='{"document_incarnation": ' + "9" * 5000 + "}"),
-        "web3": _host(tmp_path / "web3", maintenance_info=LOOK),
+        "web2": _host(tmp_path / "web2", maintenance_act='{"document_incarnation": ' + "9" * 5000 + "}"),
+        "web3": _host(tmp_path / "web3", maintenance_act=LOOK),
     }
     hosts = {name: {"ansible_connection": "local", "ansible_python_interpreter": path} for name, path in interpreters.items()}
     (tmp_path / "hosts.yml").write_text(json.dumps({"all": {"hosts": hosts, "vars": {"respond_unmanaged": "ignore"}}}))
@@ -121,9 +122,11 @@ def test_what_vms_print_stays_with_them(play: tuple[dict[str, t.Any], str]) -> N
     assert "respond_policy comes from its facts" in json.dumps(hosts["web1"])
     assert "evil" not in json.dumps(seen["policy"])
     # web2 prints a number that Python would not read.
-    assert "web2: what maintenance_info returned is not usable: a number in it has more than 40 digits" in json.dumps(hosts["web2"])
+    assert "web2: what maintenance_act returned is not usable: a number in it has more than 40 digits" in json.dumps(hosts["web2"])
     # web3's own look counts, and nothing beside it.
     assert hosts["web3"]["state"] == "ok"
+    # What the controller adds to it is its own: what it asked for, and its variables.
+    assert (seen["look"].pop("asked"), seen["look"].pop("vm_settings")["drain_methods"]) == ([], [])
     assert seen["look"] == {key: LOOK[key] for key in LOOK if key in seen["look"] and key != "warnings"} | {
         "failed": False,
         **({"warnings": seen["look"]["warnings"]} if "warnings" in seen["look"] else {}),

@@ -15,7 +15,7 @@ import yaml
 
 from ansible_collections.maintenance.azure.plugins.modules import plan as documented
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
@@ -58,9 +58,12 @@ def test_role_respond_reads_what_a_pass_keeps() -> None:
     assert unknown(found, pass_loop.KEYS, OF_PASS) == set()
 
 
-@pytest.mark.parametrize("role", ["gate", "upgrade"])
-def test_roles_gate_and_upgrade_read_what_a_gate_keeps(role: str) -> None:
-    assert unknown(of_role(role, "tasks", "vars"), gate_loop.KEYS, OF_GATE) == set()
+def test_role_gate_reads_what_a_gate_keeps() -> None:
+    assert unknown(of_role("gate", "tasks", "vars"), gate_loop.KEYS, OF_GATE) == set()
+
+
+def test_role_upgrade_reads_what_its_drains_keep() -> None:
+    assert unknown(of_role("upgrade", "tasks", "vars"), drain_loop.KEYS, {}) == set()
 
 
 def test_role_gate_is_read() -> None:
@@ -69,13 +72,13 @@ def test_role_gate_is_read() -> None:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_what_both_use_reads_what_both_keep(name: str) -> None:
-    assert unknown(reads((ROLES / "respond" / name).read_text()), pass_loop.KEYS & gate_loop.KEYS, {}) == set()
+    assert unknown(reads((ROLES / "respond" / name).read_text()), pass_loop.KEYS & gate_loop.KEYS & drain_loop.KEYS, {}) == set()
 
 
 @pytest.mark.parametrize("name", SHARED_VARIABLES)
 def test_variables_that_both_use_read_what_both_keep(name: str) -> None:
     variables: dict[str, Any] = yaml.safe_load((ROLES / "respond" / "vars" / "main.yml").read_text())
-    assert unknown(reads(str(variables[name])), pass_loop.KEYS & gate_loop.KEYS, {}) == set()
+    assert unknown(reads(str(variables[name])), pass_loop.KEYS & gate_loop.KEYS & drain_loop.KEYS, {}) == set()
 
 
 @pytest.mark.parametrize("text", ["{{ __respond_loop.nothing }}", "{{ (__respond_loop.assignments[x] | default({})).turns }}", "{{ __respond_loop.plan.go }}"])
