@@ -375,3 +375,9 @@ def test_without_a_boot_id_nothing_counts_as_another_boot(vm, method):
     vm.boot = None
     vm.drain(step())
     assert method.calls == ["find", "begin", "check", "check"]
+
+
+def test_a_look_at_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
+    steps = step(identifier="a"), step(identifier="b"), step(identifier="c")
+    revision = vm.drain(*steps).record["revision"]
+    assert vm.drain(*steps).record["revision"] == revision + 1
