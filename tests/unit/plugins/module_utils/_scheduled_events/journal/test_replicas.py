@@ -290,3 +290,19 @@ def test_a_copy_of_what_still_stands_is_kept_until_it_is_a_month_old(records, mi
     mirrors.write("web1", "VM-1", drained(records))
     host.pass_time(29 * 86400)
     assert mirrors.prune(86400) == [] and present(mirrors) == [NAME]
+
+
+def test_a_copy_that_goes_in_this_moment_hides_no_other(records, mirrors, monkeypatch):
+    record = drained(records)
+    for name in ("web1", "web3"):
+        mirrors.write(name, "VM-1", record)
+    first, read = present(mirrors)[0], mirrors.files.read
+
+    def gone(name):
+        if name == first:
+            raise FileNotFoundError(name)
+        return read(name)
+
+    monkeypatch.setattr(mirrors.files, "read", gone)
+    reading = mirrors.read_all()
+    assert (len(reading.mirrors), reading.problems) == (1, [])

@@ -222,3 +222,15 @@ def test_a_group_that_must_keep_somebody_says_whom_even_where_there_is_a_place()
     found = plan(vm("vm1", [event()], in_service=True), vm("vm2", in_service=True), capacity=group(1, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
     assert acts(found) == []
     assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"
+
+
+def test_own_vms_that_are_out_are_taken_from_the_count_of_the_others_once() -> None:
+    two = event(resources=("vm1", "vm9"))
+    found = plan(*fleet(7, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(8))
+    assert reason(found).endswith("vm6 (not in service) and 2 more")
+
+
+def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
+    short = event(**PAUSE)
+    seen = [vm("vm1", [short], in_service=False), vm("vm2", in_service=False)]
+    assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]
