@@ -412,3 +412,14 @@ def test_an_old_file_that_comes_back_stops_no_write(records):
     put(records, NAME + ".1.json", first)
     assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 42
     assert present(records) == [NAME + ".42.json"]
+
+
+def test_a_record_that_could_not_be_set_aside_is_not_said_to_be(records, monkeypatch):
+    records.write(EVENT, step(vm_id="VM-A"))
+
+    def refuse(*_arguments):
+        raise OSError("Operation not permitted")
+
+    monkeypatch.setattr(records.files, "link", refuse)
+    assert "it is not used" in records.read_all("VM-B", set_aside=True).problems[0]
+    assert present(records) == [NAME + ".1.json"]
