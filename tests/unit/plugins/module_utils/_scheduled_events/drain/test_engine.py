@@ -387,3 +387,18 @@ def test_without_a_boot_id_nothing_counts_as_another_boot(vm, method):
     vm.boot = None
     vm.drain(step())
     assert method.calls == ["find", "begin", "check", "check"]
+
+
+def test_a_look_at_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
+    steps = step(identifier="a"), step(identifier="b"), step(identifier="c")
+    revision = vm.drain(*steps).record["revision"]
+    assert vm.drain(*steps).record["revision"] == revision + 1
+
+
+def test_methods_whose_names_do_not_come_in_the_order_of_the_alphabet_keep_their_own_entries(vm, method):
+    method.checks = ["draining"]
+    steps = step(identifier="b"), step(identifier="a")
+    vm.drain(*steps)
+    assert vm.drain(*steps).state == "drained"
+    assert [(entry["id"], entry["state"]) for entry in vm.record()["methods"]] == [("b", "drained"), ("a", "drained")]
+    assert method.calls == ["find", "begin", "check", "check", "find", "begin", "check"]

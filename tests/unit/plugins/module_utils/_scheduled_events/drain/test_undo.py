@@ -228,3 +228,11 @@ def test_a_damaged_finding_of_a_flag_file_does_not_pass_for_an_undo(vm, tmp_path
     assert outcome.state == ("undone" if known and means == "out" else "failed")
     assert flag.exists() is (means == "out")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("ready.")] == []
+
+
+def test_while_it_is_still_at_it_nothing_new_is_written(vm, methods):
+    drained(vm, methods)
+    methods[1].undos = [Answer("undoing", "two left"), Answer("undoing", "one left")]
+    revision = vm.undo(step("second")).record["revision"]
+    assert vm.undo(step("second"))[:2] == ("undoing", "one left")
+    assert vm.record()["revision"] == revision

@@ -281,3 +281,11 @@ def test_a_restored_record_must_be_of_the_same_event():
         take_step(None, "another", Step(restore=replica), LATER)
     # A record that is there is never replaced.
     assert take_step(take_step(None, "another", Step(), NOON), "another", Step(restore=replica), LATER)["methods"] == []
+
+
+@pytest.mark.parametrize("other", ["another", "zzz", EVENT + "0", EVENT[:-1]])
+def test_no_other_event_passes_for_this_one(other):
+    with pytest.raises(RecordsError, match="and the event given is"):
+        take_step(begun(), EVENT, Step(event={"event_id": other}), LATER)
+    with pytest.raises(RecordsError, match="the record to restore is of"):
+        take_step(None, other, Step(restore=dict(begun(), revision=4)), LATER)

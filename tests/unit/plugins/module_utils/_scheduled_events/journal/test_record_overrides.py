@@ -75,3 +75,10 @@ def test_what_is_no_decision_is_refused(wrong, words):
 
 def test_a_release_needs_no_end():
     assert checked_decision({"action": "release", "who": "bob", "at": NOON})["until"] is None
+
+
+def test_what_holds_beside_a_decision_holds_nothing_beside_itself():
+    inner = {"action": "retire_vm", "who": "bob", "why": "gone", "at": "2026-11-22T08:00:00Z", "until": "2026-11-23T08:00:00Z", "vm": "vm_1"}
+    outer = {"action": "hold", "who": "alice", "at": "2026-11-22T08:00:00Z", "until": "2026-11-23T08:00:00Z", "beside": [{**inner, "beside": [inner]}]}
+    found = checked_decision(outer)
+    assert [(one["action"], one["vm"], one["beside"]) for one in found["beside"]] == [("retire_vm", "vm_1", [])]

@@ -393,3 +393,33 @@ def test_a_broken_file_that_cannot_be_set_aside_stands_in_the_way_of_nothing(rec
     monkeypatch.setattr(records, "_set_aside", lambda name, prefix: False)
     assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 3
     assert records.read(EVENT)["reason"] == "x"
+
+
+def test_what_was_set_aside_is_told_with_what_can_be_done(records):
+    put(records, "foreign-" + NAME + ".1.json", "{}")
+    put(records, "unreadable-" + NAME + ".2.json", "{")
+    foreign, unreadable = records.read_all().problems
+    assert foreign.startswith("The file foreign-") and "Was this VM made from an image" in foreign
+    assert unreadable.startswith("The file unreadable-") and unreadable.endswith("Look at it, then remove it.")
+
+
+def test_an_old_file_that_comes_back_stops_no_write(records):
+    records.write(EVENT, step())
+    with open(os.path.join(records.files.where, NAME + ".1.json"), "rb") as stream:
+        first = stream.read()
+    for number in range(40):
+        records.write(EVENT, step(changes={"attempts": number + 1}))
+    put(records, NAME + ".1.json", first)
+    assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 42
+    assert present(records) == [NAME + ".42.json"]
+
+
+def test_a_record_that_could_not_be_set_aside_is_not_said_to_be(records, monkeypatch):
+    records.write(EVENT, step(vm_id="VM-A"))
+
+    def refuse(*_arguments):
+        raise OSError("Operation not permitted")
+
+    monkeypatch.setattr(records.files, "link", refuse)
+    assert "it is not used" in records.read_all("VM-B", set_aside=True).problems[0]
+    assert present(records) == [NAME + ".1.json"]

@@ -290,3 +290,31 @@ def test_a_copy_of_what_still_stands_is_kept_until_it_is_a_month_old(records, mi
     mirrors.write("web1", "VM-1", drained(records))
     host.pass_time(29 * 86400)
     assert mirrors.prune(86400) == [] and present(mirrors) == [NAME]
+
+
+def test_a_copy_that_goes_in_this_moment_hides_no_other(records, mirrors, monkeypatch):
+    record = drained(records)
+    for name in ("web1", "web3"):
+        mirrors.write(name, "VM-1", record)
+    first, read = present(mirrors)[0], mirrors.files.read
+
+    def gone(name):
+        if name == first:
+            raise FileNotFoundError(name)
+        return read(name)
+
+    monkeypatch.setattr(mirrors.files, "read", gone)
+    reading = mirrors.read_all()
+    assert (len(reading.mirrors), reading.problems) == (1, [])
+
+
+@pytest.mark.parametrize("value", [5, "", None, ["VM-2"]])
+def test_a_keeper_that_is_no_text_is_none(records, mirrors, value):
+    mirrors.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
+    path = os.path.join(mirrors.files.where, NAME)
+    with open(path, encoding="utf-8") as stream:
+        data = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({**data, "keeper_vm_id": value}, stream)
+    (found,) = mirrors.read_all("VM-3").mirrors
+    assert found["keeper_vm_id"] is None

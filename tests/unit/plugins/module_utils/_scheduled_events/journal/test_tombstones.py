@@ -92,3 +92,14 @@ def test_what_is_none_is_told(files, host, content):
     assert reading.tombstones == [] and NAME in reading.problems[0]
     change(files, host, state="pruned")
     assert present(files) == [NAME]
+
+
+def test_a_tombstone_is_kept_a_day_longer_than_a_copy_and_no_more(files, host):
+    recovered(files, host)
+    change(files, host, state="absent", event_id=EVENT)
+    host.pass_time(31 * 86400)
+    change(files, host, state="pruned")
+    assert present(files) == [NAME]
+    host.pass_time(0.5)
+    change(files, host, state="pruned")
+    assert present(files) == []

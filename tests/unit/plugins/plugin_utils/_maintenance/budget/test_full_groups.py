@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import load
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, method, noted, plan, record, vm
 
 NAMES = tuple(f"vm{number}" for number in range(1, 10))
@@ -187,3 +189,48 @@ def test_a_vm_of_the_event_that_is_out_already_is_not_among_the_others() -> None
     found = plan(*fleet(5, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(6))
     others = ", ".join(f"vm{number} (not in service)" for number in range(2, 7))
     assert reason(found) == f"capacity group 'web' lets 6 of its 9 members be out; vm1, vm9 would be more, beside {others}"
+
+
+def leased(**more: Any) -> list[dict[str, Any]]:
+    found = {
+        "name": f"claim-run00other-{'0' * 16}.1.json",
+        "run": "run00other",
+        "digest": "0" * 16,
+        "event_id": "E9",
+        "kind": "events",
+        "who": "bob on deploy2",
+    }
+    return [{**found, "groups": {}, "made_at": at(-10), "limit": at(100), "expired": False, **more}]
+
+
+@pytest.mark.parametrize(("hashes", "same"), [({}, True), ({"other": "0"}, True), ({"web": "0"}, False), ({"web": "zzzz"}, False)])
+def test_only_a_run_that_declares_other_members_is_in_dispute(hashes: dict[str, str], same: bool) -> None:
+    seen = [vm("vm1", [event()]), vm("vm2", claims=leased(groups=hashes)), vm("vm3")]
+    run = {"id": "run000mine", "who": "alice"}
+    found = plan(*seen, capacity=group(2, ("vm1", "vm2", "vm3")), run=run)
+    assert acts(found) == ["claim vm1 E1"]
+    assert found["capacity"][0]["disputed"] == ({} if same else {"vm2": "run run00other of bob on deploy2"})
+
+
+@pytest.mark.parametrize(("count", "never"), [(0, False), (1, False), (2, False), (3, True), (4, True)])
+def test_a_batch_never_fits_that_is_larger_than_a_group_allows(count: int, never: bool) -> None:
+    settings = load({"capacity": group(2, ("vm1", "vm2", "vm3", "vm4"))})
+    assert allocation.never_fits(settings, [*NAMES[:count], "vm9"]) is never
+
+
+def test_a_group_that_must_keep_somebody_says_whom_even_where_there_is_a_place() -> None:
+    found = plan(vm("vm1", [event()], in_service=True), vm("vm2", in_service=True), capacity=group(1, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
+    assert acts(found) == []
+    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"
+
+
+def test_own_vms_that_are_out_are_taken_from_the_count_of_the_others_once() -> None:
+    two = event(resources=("vm1", "vm9"))
+    found = plan(*fleet(7, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(8))
+    assert reason(found).endswith("vm6 (not in service) and 2 more")
+
+
+def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
+    short = event(**PAUSE)
+    seen = [vm("vm1", [short], in_service=False), vm("vm2", in_service=False)]
+    assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]

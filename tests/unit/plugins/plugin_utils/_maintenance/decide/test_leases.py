@@ -312,9 +312,9 @@ def test_what_a_person_reads_of_another_run_names_it_its_purpose_and_the_vm() ->
 
 
 def test_the_plan_shows_every_lease_and_whose_it_is() -> None:
-    found = plan(vm("vm1", [event()], claims=[claim(), theirs(left=-5)]), run=RUN)
+    found = plan(vm("vm1", [event()], claims=[claim(), theirs(left=-5), claim("E8", "run0000aaa")]), run=RUN)
     shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["claims"]]
-    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False)]
+    assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
 
 
 def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothing_is_done() -> None:

@@ -96,3 +96,10 @@ def test_what_is_watched_lists_the_event_and_is_named_by_it_where_it_can_be() ->
     # None of its own VMs can be read: then another that lists it.
     silent = [vm(name, state="unreachable", reached_before=True, identity_hint={"name": name}) for name in ("vm1", "vm2")]
     assert plan(seen[0], *silent)["wait"]["watch"] == [{"host": "vm0", "incarnation": 3}]
+
+
+@pytest.mark.parametrize("phase", ["noticed", "held", "drained", "recovering", "failed"])
+def test_a_silent_vm_is_waited_for_while_something_on_it_is_not_finished(phase: str) -> None:
+    its = event(resources=("vm2",))
+    before = vm("vm2", [], [record(phase, its)])["look"]
+    assert not plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_look=before))["done"]

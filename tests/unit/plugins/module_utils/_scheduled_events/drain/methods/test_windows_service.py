@@ -222,3 +222,13 @@ def test_one_that_stands_still_is_broken_only_with_an_error_of_its_own(vm, servi
     assert vm.undo(service("A", "B")).state == state
     assert asked == ([["A"]] if state == "undone" else [])
     services.start = start
+
+
+def test_one_that_starts_is_waited_for_whatever_it_ended_with_before(vm, services):
+    services.set(A="started")
+    vm.drain(service("A"))
+    services.slow = {"A"}
+    vm.undo(service("A"))
+    services.set(A="start_pending")
+    services.change("A", exit_code=1067)
+    assert vm.undo(service("A"))[:2] == ("undoing", "not yet running: A")
