@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
@@ -166,6 +167,7 @@ def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     left = state["began"] + state["gate"]["wait_timeout"] - now
     # What was just acquired is observed once more, whatever the time. What never fits is not waited for.
     over = plan["go"] or plan["nothing_to_do"] or plan["never"] or check_mode or (left <= 0 and (not acquires or seconds > 0))
+    over = over or state["number"] >= MOST_ITERATIONS
     return {
         **state,
         "do": ("finish" if actions or elsewhere else "end") if over else "wait" if seconds > 0 else "take",

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner
@@ -169,6 +170,8 @@ def go_on(state: State, results: Results, now: float) -> State:
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
+    if state["number"] >= MOST_ITERATIONS:
+        return _end(state)
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
     if older and (state["do"] != "act" or state["actions"]):
         # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
