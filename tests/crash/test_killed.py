@@ -36,7 +36,7 @@ class Respond:
         lab.hosts["web1"]["ansible_python_interpreter"] = cuts.modules_python()
         lab.hosts["web1"]["drain_methods"].append({"method": "command", "begin": f"{service} stop", "check": f"{service} drained", "undo": f"{service} start"})
         # Long enough before its time that a drain may be begun twice, and long enough after its start that every run sees it started.
-        lab.simulator.event("Reboot", ["web1"], notice=9000, started_seconds=540, event_id="C7061BAC-AFDC-4513-B24B-AA5F13A16123")
+        lab.simulator.event("Reboot", ["web1"], notice=9000, started_seconds=900, event_id="C7061BAC-AFDC-4513-B24B-AA5F13A16123")
         return lab
 
     def command(self, lab: Lab) -> list[str]:
