@@ -9,6 +9,7 @@ import string
 import time
 import typing as t
 
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
@@ -105,8 +106,14 @@ class ActionModule(ActionBase):
             return {} if why_refused(variables.get("ansible_facts")) else {"request": self._request(arguments["begin"])}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
         request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
-        hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_hosts"))
-        return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, results.of, time.time())
+        # Not those of other batches, nor those that have failed before: what they have registered is of another time.
+        hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_batch"))
+        here = set(present)
+
+        def of(host: str) -> HostResults:
+            return results.of(host) if host in here else results.of_none(host)
+
+        return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, of, time.time())
 
     def _request(self, given: dict[str, t.Any]) -> pass_loop.Request:
         request: pass_loop.Request = {
@@ -188,6 +195,10 @@ class _Results:
         variables = self._of(host)
         return HostResults(variables.get("observe_look"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
 
+    def of_none(self, host: str) -> HostResults:
+        """Return what is known of a host that takes no part. What it has registered is of an earlier batch, play or run."""
+        return self.of(host)._replace(observed=None, acted=None)
+
     def vm_settings(self, host: str) -> t.Any:
         """Return a host's settings as its first observation has brought them along, or as were noted where there was none."""
         variables = self._of(host)
@@ -205,14 +216,27 @@ class _Results:
         """Return the observations that a host of a batch has made of others."""
         return items(mapping(self._of(host).get("__gate_looks")).get("results"))
 
-    def _of(self, host: str) -> t.Mapping[str, t.Any]:
+    def _of(self, host: str) -> _Variables:
         # Not get: hostvars raises nothing for a host that the inventory does not have.
-        return self._hostvars[host] if host in self._hostvars else {}  # noqa: SIM401
+        return _Variables(self._hostvars[host] if host in self._hostvars else {})  # noqa: SIM401
 
     @staticmethod
-    def _identity(variables: t.Mapping[str, t.Any]) -> t.Mapping[str, str]:
+    def _identity(variables: _Variables) -> t.Mapping[str, str]:
         names = ("ansible_facts", "respond_vm_id", "vmid", "id")
         return expected_identity.of_variables({name: variables.get(name) for name in names})
+
+
+class _Variables:
+    """The variables of one host. One that cannot be made, of a fact that the VM leaves out perhaps, is missing for this host and stops no other."""
+
+    def __init__(self, variables: t.Mapping[str, t.Any]) -> None:
+        self._variables = variables
+
+    def get(self, name: str) -> t.Any:
+        try:
+            return self._variables.get(name)
+        except AnsibleError:
+            return None
 
 
 def _in_words(state: t.Mapping[str, t.Any]) -> str:

@@ -257,3 +257,39 @@ def test_status_shows_explains_and_changes_nothing(make_lab: Make, tmp_path: pat
     assert '\\"events\\"' in document or '"events"' in document
     assert lab.records("web1") == []
     assert lab.simulator.approvals() == []
+
+
+BATCHES = """
+- hosts: web1
+  gather_facts: false
+  tasks:
+    # As a module of a VM that somebody has taken over may bring it along.
+    - ansible.builtin.set_fact: {respond_policy: [], cacheable: true}
+- hosts: all
+  gather_facts: false
+  serial: 1
+  roles:
+    - maintenance.azure.respond
+"""
+
+
+def test_a_vm_with_settings_in_its_facts_ends_no_play_in_batches(make_lab: Make) -> None:
+    """In the batch of the first VM nobody is left; the second is served."""
+    lab = make_lab(["web1", "web2"])
+    lab.simulator.event("Freeze", ["web2"], duration_in_seconds=5)
+    play = lab.folder / "batches.yml"
+    play.write_text(BATCHES)
+    output = lab.play(str(play), code=None)
+    assert "respond_policy comes from its facts" in output
+    assert "Error while evaluating" not in output
+    assert "PLAY RECAP" in output
+
+
+def test_such_a_vm_comes_first_and_the_others_go_on(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.simulator.event("Freeze", ["web2"], duration_in_seconds=5)
+    play = lab.folder / "together.yml"
+    play.write_text(BATCHES.replace("  serial: 1\n", ""))
+    output = lab.play(str(play))
+    assert "respond_policy comes from its facts" in output
+    assert len(lab.simulator.approvals()) == 1

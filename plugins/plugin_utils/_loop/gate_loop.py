@@ -151,7 +151,8 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
         if name not in state["involved"]:
             # Hosts of the batch are observed by themselves alone, and what others register of themselves is of another play.
             given = given._replace(observed=None if name in state["gate"]["ask"]["batch"] else others.get(name), acted=None)
-        found.append(observations.observation(name, given, vms[name], before, state["actions"].get(name, ())))
+        observed = observations.observation(name, given, vms[name], before, state["actions"].get(name, ()))
+        found.append(observations.unless_old(observed, before))
     return found
 
 

@@ -101,6 +101,16 @@ def resting(before: Mapping[str, Any]) -> Observation:
     return {**before, "state": "resting", "look": None, "last_look": {**before["look"], "events": []}, "reached_before": True}
 
 
+def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
+    """Return an observation, as a failed one if it is the last one of the same host: that of a host that has left the play is never taken for a new one.
+
+    Two observations differ in their time at least.
+    """
+    if found["state"] != "ok" or found["look"] != (before.get("look") or before.get("last_look")):
+        return found
+    return {**found, "state": "failed", "error": NO_OBSERVATION, "look": None}
+
+
 def hosts_with(observations: Iterable[Mapping[str, Any]], state: str) -> list[str]:
     """Return the hosts whose observations have a state."""
     return [str(one["host"]) for one in observations if one.get("state") == state]

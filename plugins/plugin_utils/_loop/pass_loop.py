@@ -25,8 +25,11 @@ MOST_TAKEN = 40
 # Actions that are due and change nothing, on a full disk perhaps, are tried again after so many seconds.
 RETRY_SECONDS = 15.0
 SHORTEST_PAUSE = 1.0
+# After so many plans that were taken one right after the other, a pass waits once: a VM that makes progress up must not keep it from pausing.
+MOST_IN_A_ROW = 20
 # VMs that only share a capacity group or a document with those that act are observed again after so many seconds: a module run on each is what costs.
 OTHERS_SECONDS = 10.0
+USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that one run has; start it again"
 # What a plan asks for when a silent VM is asked with it: long pauses delay nobody.
 LONG_PAUSE = 15.0
 
@@ -86,6 +89,10 @@ class State(TypedDict):
     """These, and one of the others, which reports where none of them can."""
     taken: int
     """How many plans were taken."""
+    in_a_row: int
+    """How many of them since the last wait."""
+    last_wait: dict[str, Any]
+    """When the last wait began (C(at)), how long it was to be (C(pause)), and what was C(known) then."""
     fingerprint: str
     """That of the plan whose actions were taken last."""
     begins: bool
@@ -138,6 +145,8 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         "involved": involved,
         "staying": involved + others[:1],
         "taken": 0,
+        "in_a_row": 0,
+        "last_wait": {},
         "fingerprint": "",
         "begins": False,
         "progressed": False,
@@ -151,7 +160,8 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
     if plan["differing"]:
         # Two documents that were read one after the other may differ only because Azure changed them in between.
         return {**state, "do": "act", "contact": list(plan["differing"])}
-    return _take(state, plan, now)
+    # All were observed just now.
+    return _take({**state, "contact": list(hosts)}, plan, now)
 
 
 def go_on(state: State, results: Results, now: float) -> State:
@@ -163,7 +173,8 @@ def go_on(state: State, results: Results, now: float) -> State:
     found = [_observation(host, state, results, before[host]) for host in before]
     late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
-    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], now)}
+    # With its actions a VM may have been observed at any time since the plan.
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "act" else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # What one VM took long for has made the observations of the others old.
@@ -171,7 +182,7 @@ def go_on(state: State, results: Results, now: float) -> State:
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
     if state["number"] >= MOST_ITERATIONS:
-        return _end(state)
+        return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
     if older and (state["do"] != "act" or state["actions"]):
         # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
@@ -185,7 +196,7 @@ def _observation(host: str, state: State, results: Results, before: Observation)
     asked = state["actions"].get(host, ())
     if host not in state["contact"] and not asked:
         return before
-    return observations.observation(host, results(host), state["vms"][host], before, asked)
+    return observations.unless_old(observations.observation(host, results(host), state["vms"][host], before, asked), before)
 
 
 def _plan(found: list[Observation], request: Request, now: float) -> dict[str, Any]:
@@ -200,7 +211,8 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     over = _left(state, now) <= 0 or (not request["wait"] and state["taken"] >= MOST_TAKEN) or (not fresh and (plan["done"] or not request["wait"]))
     if over:
         return _end(state)
-    return _take(state, plan, now) if fresh else _wait(state, plan, now)
+    goes_on = fresh and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
+    return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
 
 def _take(state: State, plan: dict[str, Any], now: float) -> State:
@@ -212,6 +224,9 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
             return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
         return _end(state) if is_over else _wait(state, plan, now)
+    if any(_takes_out(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
+        # What counts for the disruption budget is observed right before. After that all of them were.
+        return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _turn(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
     by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
@@ -227,6 +242,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "contact": _contacts(state, asks_silent) if do != "act" or asks_silent else _concerned(state, plan, now),
         "pause": 0,
         "taken": state["taken"] + 1,
+        "in_a_row": state["in_a_row"] + 1,
         "progressed": plan["fingerprint"] != state["fingerprint"],
         "fingerprint": plan["fingerprint"],
         # An action that only checks something that takes its time is no progress by itself.
@@ -237,18 +253,30 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     }
 
 
+def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
+    summary = plan.get("summary", {})
+    return {**plan, "summary": {**summary, "problems": [*summary.get("problems", []), problem]}}
+
+
 def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     """Wait, then observe. A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then."""
     seconds = float(plan["wait"]["seconds"])
     asks_silent = seconds >= LONG_PAUSE or _silent_is_due(state, now) or not _reachable(state)
     pause = max(min(seconds or RETRY_SECONDS, _left(state, now)), SHORTEST_PAUSE)
+    contact = _contacts(state, asks_silent)
+    known = f"{plan['fingerprint']} {plan['events']}"
+    last = state["last_wait"]
+    # News that was none: a VM that always has some must not make every wait a short one.
+    was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
     return {
         **state,
         **_nothing(),
         "do": "wait",
-        "contact": _contacts(state, asks_silent),
+        "contact": contact,
         "pause": math.ceil(pause),
-        "watchers": [str(one["host"]) for one in plan["wait"]["watch"] if one["host"] in state["involved"]],
+        "watchers": [] if was_in_vain else [str(one["host"]) for one in plan["wait"]["watch"] if one["host"] in contact],
+        "in_a_row": 0,
+        "last_wait": {"at": now, "pause": math.ceil(pause), "known": known},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
     }
 
@@ -285,6 +313,11 @@ def _reachable(state: State) -> list[str]:
 
 def _contacts(state: State, asks_silent: bool) -> list[str]:
     return list(state["involved"]) if asks_silent else _reachable(state)
+
+
+def _takes_out(action: Mapping[str, Any]) -> bool:
+    """Tell whether an action takes a VM out of service that was not before."""
+    return action["act"] == "approve" or (action["act"] == "drain" and not action["continues"])
 
 
 def _concerned(state: State, plan: dict[str, Any], now: float) -> list[str]:

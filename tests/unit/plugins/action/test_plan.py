@@ -10,11 +10,12 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from ansible.errors import AnsibleError
 
 from ansible_collections.maintenance.azure.plugins.action import plan as module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import SETTINGS, look
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, event
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event
 
 EVIL = {"respond_policy": []}
 
@@ -48,7 +49,12 @@ class Play:
 
     def __init__(self, **hosts: dict[str, Any]) -> None:
         self.hosts = HostVars(hosts)
-        self.variables: dict[str, Any] = {"hostvars": self.hosts, "ansible_play_hosts_all": list(hosts), "ansible_play_hosts": list(hosts)}
+        self.variables: dict[str, Any] = {
+            "hostvars": self.hosts,
+            "ansible_play_hosts_all": list(hosts),
+            "ansible_play_batch": list(hosts),
+            "ansible_play_hosts": list(hosts),
+        }
 
     def run(self, check_mode: bool = False, **arguments: Any) -> dict[str, Any]:
         self.hosts.read.clear()
@@ -236,7 +242,7 @@ def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     play = Play(a=drained("a"))
     play.begin()
     play.hosts.hosts["a"] |= {"drain_methods": [], "__respond_vm_settings": {"exclude": True}, "respond_exclude": True}
-    play.hosts.hosts["a"]["observe_look"]["vm_settings"] = {"exclude": True}
+    play.hosts.hosts["a"]["observe_look"] |= {"vm_settings": {"exclude": True}, "now": at(1)}
     found = play.run(go_on="p")
     assert (found["observations"][0]["state"], found["observations"][0]["methods"]) == ("ok", ["none"])
 
@@ -276,3 +282,28 @@ def test_in_check_mode_a_gate_has_no_lease() -> None:
     assert play.begin_gate(check_mode=True)["run"] == ""
     found = play.run(go_on="p")
     assert (found["do"], found["plan"]["go"], found["actions"]) == ("end", True, {})
+
+
+class Unreadable(dict[str, Any]):
+    """The variables of a host, one of which is made of a fact that the VM does not bring along."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name in ("respond_labels", "vmid"):
+            raise AnsibleError(f"{name} is undefined")
+        return super().get(name, default)
+
+
+def test_a_variable_that_cannot_be_made_stops_no_other_host() -> None:
+    play = Play(a=observed("a"), b=Unreadable())
+    found = play.begin()
+    assert [(one["host"], one["state"]) for one in found["observations"]] == [("a", "ok"), ("b", "failed")]
+    assert "failed" not in found
+    capacity = [{"name": "web", "members": ["a", "b"], "max_unavailable": 1}]
+    play.begin_gate(settings={**SETTINGS, "capacity": capacity})
+    assert [one["host"] for one in play.run(go_on="p")["observations"]] == ["a", "b"]
+
+
+def test_what_hosts_of_another_batch_have_registered_is_of_another_time() -> None:
+    play = Play(a=observed("a"), b=observed("b"))
+    play.variables["ansible_play_batch"] = ["a"]
+    assert [(one["host"], one["state"]) for one in play.begin()["observations"]] == [("a", "ok"), ("b", "failed")]

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.pass_loop import Request, State
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import KEPT
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, SETTINGS, vm
 
@@ -62,6 +63,8 @@ class Pass:
         self.observed: dict[str, Any] = {host: look(host) for host in hosts}
         self.acted: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
+        self.left: set[str] = set()
+        """Hosts that have left the play: what they have registered stays as it is."""
         self.asked_for: list[str] = []
         """Whose results were read in the last step."""
         self.given: dict[str, Any] = {host: {"drain_methods": list(methods)} for host in hosts}
@@ -85,11 +88,19 @@ class Pass:
     def go_on(self, seconds: float = 1) -> State:
         self.asked_for = []
         self.now += seconds
+        self._observe_again()
         before = {key: repr(value) for key, value in self.state.items()}
         after = pass_loop.go_on(self.state, self._results, self.now)
         assert {key: repr(value) for key, value in self.state.items()} == before, "a state is never changed"
         self.state = after
         return after
+
+    def _observe_again(self) -> None:
+        """Let those that take part in the iteration be observed at a new time, as real ones are."""
+        for host in {*self.state["contact"], *self.state["actions"]} - self.left:
+            found = self.observed.get(host)
+            if isinstance(found, dict) and "events" in found and "now" in found:
+                self.observed[host] = {**found, "now": timestamps.form(self.now)}
 
     def play(self, hook: Callable[[State], Any] = lambda state: None, most: int = 300) -> list[str]:
         """Go on to the end; return what the iterations did. C(hook) does what their tasks would."""

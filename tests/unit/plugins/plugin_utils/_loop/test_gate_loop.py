@@ -15,6 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gat
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.gate_loop import GateRequest, GateState
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import look
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK, KEPT
@@ -56,10 +57,14 @@ class Gate:
 
     def of_others(self, host: str) -> Any:
         number = self.state["number"]
-        return self.others.get(host, [of_other(name, number) for name in self.state["share"].get(host, ())])
+        return self.others.get(host, [of_other(name, number, now=timestamps.form(self.now)) for name in self.state["share"].get(host, ())])
 
     def go_on(self, seconds: float = 1) -> GateState:
         self.now += seconds
+        # Real observations differ in their time.
+        self.observed = {
+            host: {**found, "now": timestamps.form(self.now)} if isinstance(found, dict) and "now" in found else found for host, found in self.observed.items()
+        }
         read: gate_loop.BatchResults = {
             "of": lambda host: HostResults(self.observed.get(host), self.acted.get(host), self.facts.get(host), {}),
             "settings": self.given.get,

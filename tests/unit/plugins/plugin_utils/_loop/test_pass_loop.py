@@ -112,6 +112,9 @@ def test_documents_that_differ_are_read_once_more(monkeypatch: pytest.MonkeyPatc
     assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("act", ["vm2"], {}, False)
     state = its.go_on()
     assert its.asked_for == ["vm2"]
+    # A drain begins by observations of all that were made right before.
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
+    state = its.go_on()
     assert (state["do"], list(state["actions"])) == ("act", ["vm1"])
 
 
@@ -277,8 +280,8 @@ def test_the_time_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_time_ends_a_pass_whatever_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
-    its.begin(wait_timeout=20.5)
-    assert len(its.play()) == 21
+    its.begin(wait_timeout=15.5)
+    assert len(its.play()) == 16
 
 
 def test_a_vm_whose_answer_changes_each_time_does_not_keep_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,6 +291,46 @@ def test_a_vm_whose_answer_changes_each_time_does_not_keep_a_pass_that_does_not_
     its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait=True, wait_timeout=90.5)
     assert len(its.play()) > pass_loop.MOST_TAKEN
+
+
+def test_a_vm_that_makes_progress_up_does_not_keep_a_pass_from_pausing(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(999)))
+    its.begin(wait_timeout=300)
+    done = its.play()
+    runs = "".join("w" if do == "wait" else "a" for do in done).split("w")
+    assert len(runs) > 3
+    assert max(map(len, runs)) == pass_loop.MOST_IN_A_ROW
+
+
+def test_news_that_is_none_does_not_make_each_wait_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(wait=waiting(60, "vm1")))
+    assert its.begin()["watchers"] == ["vm1"]
+    # It came at once, and nothing was new.
+    assert (its.go_on(1)["watchers"], its.state["pause"]) == ([], 60)
+    assert its.go_on(61)["watchers"] == ["vm1"]
+    its.plans = [plan(wait=waiting(60, "vm1"), events=[{"event_id": "E2", "hosts": []}])]
+    assert its.go_on(1)["watchers"] == ["vm1"]
+
+
+def test_a_host_that_has_left_the_play_is_not_observed_by_what_it_has_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = Pass(monkeypatch, plan(step("note")), plan())
+    its.begin()
+    its.left = {"vm1"}
+    (found, other) = its.go_on()["observations"]
+    assert (found["state"], found["error"], found["look"], found["reached_before"]) == ("failed", "it was not observed", None, True)
+    assert other["state"] == "ok"
+    # Nor when it is asked again, much later.
+    its.state = {**its.state, "contact": ["vm1"]}
+    assert its.go_on(500)["observations"][0]["state"] == "failed"
+
+
+def test_an_approval_is_decided_by_observations_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    approval = step("approve", event_ids=["E1"], approve_for=["vm1"])
+    its = Pass(monkeypatch, plan(step("note")), plan(approval))
+    assert its.begin()["contact"] == ["vm1"]
+    state = its.go_on()
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
+    assert [one["act"] for one in its.go_on()["actions"]["vm1"]] == ["approve"]
 
 
 # The end
