@@ -35,13 +35,13 @@ class Answered:
     def __init__(self, lab: Victims) -> None:
         self.lab = lab
         for vm, lie in LIARS.items():
-            lab.lie(vm, maintenance_info=lie)
+            lab.lie(vm, maintenance_act=lie)
         facts = {
             "respond_policy": NOW, "__respond_policy": NOW, "respond_unmanaged": "ignore", "respond_notify_tasks": lab.evil_tasks("notify"),
             "respond_capacity": [], "drain_methods": [{"method": "tasks", **dict.fromkeys(("begin", "check", "undo"), lab.evil_tasks("methods", "drained"))}],
             "ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_ssh_common_args": f"-o ProxyCommand='touch {lab.canary('ssh')}'",
         }  # fmt: skip
-        lab.lie(FACTS, maintenance_info={"merge": {"ansible_facts": facts, "warnings": [ESCAPES], "_ansible_facts_gathered": True}})
+        lab.lie(FACTS, maintenance_act={"merge": {"ansible_facts": facts, "warnings": [ESCAPES], "_ansible_facts_gathered": True}})
         lab.all.update(respond_look_seconds=10, respond_notify_tasks="")
         self._lying_balancer(facts)
         long = {"notice": 36000, "started_seconds": 36000}
