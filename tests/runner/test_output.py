@@ -45,7 +45,7 @@ def test_without_the_image_it_is_lines_for_each_vm(make_lab: Make, place: Place)
 def test_with_v_it_is_what_everybody_knows(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
     _job, lines = shown(place, lab, "-u root -v", **PROGRESS)
-    assert any(line.startswith("TASK [maintenance.azure.respond : Look at the VM once]") for line in lines)
+    assert any(line.startswith("TASK [maintenance.azure.respond : Act | On the VM]") for line in lines)
     assert any(line.startswith("ok: [web1]") for line in lines)
 
 
