@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles
 
 METHOD = "1-service"
 FAILED = "failed"
-# One stage after the other, each on all VMs (roles/respond/tasks/turn_once.yml). What comes after the drains is no part of the model.
+# One stage after the other, each on all VMs (roles/respond/tasks/by_tasks.yml). What comes after the drains is no part of the model.
 ORDER = {act: number for act, number in stages.ORDER.items() if number <= stages.ORDER["drain"]}
 
 Calls = Generator[tuple[Any, ...], Any, "str | None"]
