@@ -211,7 +211,9 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     over = _left(state, now) <= 0 or (not request["wait"] and state["taken"] >= MOST_TAKEN) or (not fresh and (plan["done"] or not request["wait"]))
     if over:
         return _end(state)
-    goes_on = fresh and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
+    # What was taken has brought nothing about, but something else is due now: that is not waited for.
+    is_news = plan["fingerprint"] != state["fingerprint"] and any(not action["continues"] for action in plan["steps"])
+    goes_on = (fresh or is_news) and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
 

@@ -227,6 +227,17 @@ def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytes
     assert its.state["pause"] == 5
 
 
+def test_what_is_due_is_not_waited_for_because_the_plan_before_brought_nothing_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lease was released, which is no progress, and meanwhile the event has started: it would be over before a wait is."""
+    its = Pass(monkeypatch, plan(step("release", continues=True)), plan(step("note"), wait=waiting(0)))
+    its.begin()
+    state = its.go_on()
+    assert (state["do"], [one["act"] for one in state["actions"]["vm1"]]) == ("act", ["note"])
+    # The same again is.
+    assert its.go_on()["do"] == "act"
+    assert its.go_on()["do"] == "wait"
+
+
 def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True)))
     its.observed["vm1"] = look("vm1", record("draining"))
