@@ -17,7 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
-ASKED = ("act", "event_id", "event_ids", "turn")
+ASKED = ("action", "event_id", "event_ids", "iteration")
 
 
 class ActionModule(EitherWay):

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments, look_at
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 
 
 class ActionModule(EitherWay):
     answers = "maintenance_info"
-    work = staticmethod(look_at)
-    arguments = staticmethod(look_arguments)
+    work = staticmethod(observe_vm)
+    arguments = staticmethod(observation_arguments)
     reads_once = True

@@ -50,7 +50,7 @@ BEGIN_GATE = {
     "keepers": {"type": "list", "elements": "str", "default": []},
 }
 BEGIN_METHODS = {
-    "act": {"type": "str", "choices": [drain_loop.DRAIN, drain_loop.RECOVER], "required": True},
+    "action": {"type": "str", "choices": [drain_loop.DRAIN, drain_loop.RECOVER], "required": True},
     "upgrade": {"type": "str", "required": True},
     "since": {"type": "str", "required": True},
     "places": {"type": "list", "elements": "str", "default": []},
@@ -152,7 +152,7 @@ def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[s
     asked = {host: results.asks(host) for host in _names(variables.get("ansible_play_batch"))}
     asks: dict[str, drain_loop.Ask] = {
         host: {
-            "claim": plain(mapping(ask.get("claim"))),
+            "lease": plain(mapping(ask.get("lease"))),
             "seconds": number(ask.get("seconds")) or 0.0,
             "interval": number(ask.get("interval")) or 0.0,
             "keeper": text(ask.get("keeper")) or "",
@@ -160,7 +160,7 @@ def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[s
         for host, ask in asked.items()
         if text(ask.get("since")) == given["since"]
     }
-    request: drain_loop.MethodsRequest = {"act": given["act"], "upgrade": given["upgrade"], "places": _names(given["places"])}
+    request: drain_loop.MethodsRequest = {"action": given["action"], "upgrade": given["upgrade"], "places": _names(given["places"])}
     vms = {host: vm_settings.read(results.vm_settings(host), host) for host in asks}
     return drain_loop.begin(request, asks, vms, results.of, time.time())
 
@@ -193,7 +193,7 @@ class _Results:
 
     def of(self, host: str) -> HostResults:
         variables = self._of(host)
-        return HostResults(variables.get("observe_look"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
+        return HostResults(variables.get("observe_result"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
 
     def of_none(self, host: str) -> HostResults:
         """Return what is known of a host that takes no part. What it has registered is of an earlier batch, play or run."""
@@ -202,7 +202,7 @@ class _Results:
     def vm_settings(self, host: str) -> t.Any:
         """Return a host's settings as its first observation has brought them along, or as were noted where there was none."""
         variables = self._of(host)
-        observed = variables.get("observe_look")
+        observed = variables.get("observe_result")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
         found = variables.get("__respond_vm_settings") if found is None else found
         # One that takes no part in the play has what the inventory says of it.
@@ -214,7 +214,7 @@ class _Results:
 
     def of_others(self, host: str) -> t.Sequence[t.Any]:
         """Return the observations that a host of a batch has made of others."""
-        return items(mapping(self._of(host).get("__gate_looks")).get("results"))
+        return items(mapping(self._of(host).get("__gate_answers")).get("results"))
 
     def _of(self, host: str) -> _Variables:
         # Not get: hostvars raises nothing for a host that the inventory does not have.
@@ -241,8 +241,8 @@ class _Variables:
 
 def _in_words(state: t.Mapping[str, t.Any]) -> str:
     """Say what comes next, for -v."""
-    actions = (mapping(state.get("plan")).get("steps") or []) if state.get("do") not in ("wait", "end") else []
-    words = [f"{action['host']} {action['act']}{' (goes on)' if action['continues'] else ''}" for action in actions]
+    actions = (mapping(state.get("plan")).get("actions") or []) if state.get("do") not in ("wait", "end") else []
+    words = [f"{action['host']} {action['action']}{' (goes on)' if action['continues'] else ''}" for action in actions]
     return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(words)}", LONGEST_LINE)
 
 

@@ -46,7 +46,7 @@ options:
       - "2017-03-01"
   connect_timeout:
     description:
-      - Seconds until an address that nobody answers is given up, together with a connection that is refused meanwhile.
+      - Seconds until an address at which nothing answers is given up, together with a connection that is refused meanwhile.
     type: float
     default: 5.0
   request_timeout:

@@ -22,7 +22,7 @@ def decision(observations: Any, said: Any, settings: Any = None, now: Any = None
     try:
         if observations is None:
             load(said, timestamps.parse(now) or 0.0)
-            return {"event_id": None, "words": None, "writes": []}
+            return {"event_id": None, "text": None, "writes": []}
         return plan_writes(observations, said, settings=settings, now=now)
     except (ObservationError, OverrideRequestError, SettingsError) as error:
         # Not from it: core would print the words of the cause as well, as they are.

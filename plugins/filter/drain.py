@@ -10,19 +10,19 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, copies, failovers, haproxy, segments, steps, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, failovers, haproxy, segments, validation
 
 
-def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) -> list[steps.Step]:
+def drain_orders(record: Any, methods: Any, former: Any, host: str, system: str) -> list[method_orders.MethodOrder]:
     """The methods of a drain, in order."""
-    return steps.drain_steps(record, methods, former, str(host), str(system))
+    return method_orders.drain_orders(record, methods, former, str(host), str(system))
 
 
-def drain_undo_steps(
+def drain_undo_orders(
     record: Any, methods: Any, former: Any, host: str, system: str, folders: Iterable[str] = (), places: Iterable[str] = ()
-) -> list[steps.Step]:
+) -> list[method_orders.MethodOrder]:
     """The methods of an undo, in order."""
-    return steps.undo_steps(record, methods, former, str(host), str(system), validation.wrong_former(former, folders, places))
+    return method_orders.undo_orders(record, methods, former, str(host), str(system), validation.wrong_former(former, folders, places))
 
 
 def drain_problems(
@@ -83,12 +83,12 @@ def drain_peers(methods: Any, variables: Mapping[str, Any]) -> dict[str, str]:
 
 def drain_finding(before: Any, step: Any, host: str) -> Any:
     """What of a finding a step may use."""
-    return steps.finding_of(before, step, str(host))
+    return method_orders.finding_of(before, step, str(host))
 
 
-def drain_haproxy(looks: Any, before: Any, options: Any) -> haproxy.View:
-    """What method haproxy makes of a look at each balancer."""
-    return haproxy.view(looks, before, options)
+def drain_haproxy(observations: Any, before: Any, options: Any) -> haproxy.View:
+    """What method haproxy makes of an observation of each balancer."""
+    return haproxy.view(observations, before, options)
 
 
 def drain_haproxy_up(before: Any) -> dict[str, list[str]]:
@@ -96,9 +96,9 @@ def drain_haproxy_up(before: Any) -> dict[str, list[str]]:
     return haproxy.check_first(before)
 
 
-def drain_copy(record: Any) -> dict[str, Any]:
+def drain_replica(record: Any) -> dict[str, Any]:
     """The part of a record that another VM may keep."""
-    return copies.copy_of(record)
+    return replicas.replica_of(record)
 
 
 class FilterModule:
@@ -107,7 +107,7 @@ class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
         """The filters of this file."""
         return {
-            "drain_copy": drain_copy,
+            "drain_replica": drain_replica,
             "drain_failover_error": drain_failover_error,
             "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
@@ -118,8 +118,8 @@ class FilterModule:
             "drain_peers": drain_peers,
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,
-            "drain_steps": drain_steps,
+            "drain_orders": drain_orders,
             "drain_tasks_checked": drain_tasks_checked,
             "drain_tasks_undone": drain_tasks_undone,
-            "drain_undo_steps": drain_undo_steps,
+            "drain_undo_orders": drain_undo_orders,
         }

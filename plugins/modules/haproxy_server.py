@@ -139,7 +139,7 @@ backends:
           description: Name of the server.
           type: str
         state:
-          description: The administrative state, V(ready), V(drain) or V(maint), as somebody has set it.
+          description: The administrative state, V(ready), V(drain) or V(maint), as an operator has set it.
           type: str
         status:
           description: What C(show stat) calls it, such as C(UP), C(DOWN), C(DRAIN), C(MAINT) or C(no check).

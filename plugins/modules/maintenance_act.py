@@ -15,7 +15,7 @@ author:
 description:
   - Takes all actions that a plan has for one VM, in the order given, each under its lease. Then it observes the VM as
     M(maintenance.azure.maintenance_info) does. One run of a module for each VM, because starting a module is what costs.
-  - The roles of this collection use it. It decides nothing, and it does not wait. A drain that goes on is looked at again by the next run.
+  - The roles of this collection use it. It decides nothing, and it does not wait. A drain that goes on is observed again by the next run.
   - It runs the drain methods V(service), V(probe_file), V(command) and V(none), and V(iis) and V(wsfc) on Windows. The others are tasks of role
     P(maintenance.azure.drain#role).
   - An action that fails says so in RV(results). The others are taken all the same, and the module does not fail.
@@ -23,15 +23,15 @@ description:
 options:
   actions:
     description:
-      - What to do, in this order. Each action has C(act), and mostly C(event_id) and C(claim), which is the same as in
+      - What to do, in this order. Each action has C(action), and mostly C(event_id) and C(lease), which is the same as in
         M(maintenance.azure.maintenance_record).
-      - V(claim), V(release), V(note) and V(forget) change leases and records, as O(maintenance.azure.maintenance_record#module:state) V(claimed),
+      - V(acquire), V(release), V(write) and V(prune) change leases and records, as O(maintenance.azure.maintenance_record#module:state) V(leased),
         V(released), V(present) and V(pruned) do, with the options of that module.
       - V(approve) records the intention, approves C(event_ids) for C(approve_for), and records that.
-      - V(drain) begins or checks the methods in C(steps) for C(event). It takes C(deadline), C(late), C(rule), C(verify), C(problem), C(complete) and
+      - V(drain) begins or checks the methods in C(methods) for C(event). It takes C(deadline), C(late), C(rule), C(verify), C(problem), C(complete) and
         C(stop_at_finding) and C(peers) too.
       - V(take_over) makes SQL Server C(instance) on this Windows VM primary of the availability group C(group), whose primary was on a VM that drains.
-      - V(undo) and V(recover) undo the methods in C(steps), which are in the order of undoing.
+      - V(undo) and V(recover) undo the methods in C(methods), which are in the order of undoing.
     type: list
     elements: dict
     required: true
@@ -86,13 +86,13 @@ EXAMPLES = r"""
     endpoint: http://127.0.0.1:8080
     records_path: /var/lib/azure-maintenance
     actions:
-      - act: drain
+      - action: drain
         event_id: REHEARSAL-1
         event:
           event_id: REHEARSAL-1
           event_type: Freeze
           resources: [web1]
-        steps:
+        methods:
           - id: 1-probe_file
             kind: probe_file
             given:
@@ -108,7 +108,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 asked:
-  description: What was asked for, each with C(act), C(event_id), C(event_ids) and C(turn). It comes from the controller and not from the VM.
+  description: What was asked for, each with C(action), C(event_id), C(event_ids) and C(iteration). It comes from the controller and not from the VM.
   returned: always, unless the VM cannot be reached
   type: list
   elements: dict
@@ -134,7 +134,7 @@ results:
   type: list
   elements: dict
   contains:
-    act:
+    action:
       description: The action.
       type: str
       sample: drain
@@ -154,12 +154,12 @@ results:
       description: Why it could not be done.
       returned: when it failed
       type: str
-      sample: The claim of run abc123 for event REHEARSAL-1 is gone.
+      sample: The lease of run abc123 for event REHEARSAL-1 is gone.
     error_kind:
       description: What went wrong, for programs.
       returned: when it failed
       type: str
-      sample: claim_lost
+      sample: lease_lost
     state:
       description:
         - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding)), an undo (V(undoing), V(undone), V(failed)),
@@ -189,7 +189,7 @@ results:
       returned: for drains and undos
       type: dict
       sample: {}
-    claims:
+    leases:
       description: The leases of the run on this VM after the action.
       returned: for leases
       type: list
@@ -228,7 +228,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine, local_machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import tell_syslog
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 
 
@@ -244,7 +244,7 @@ def main() -> None:
     def machine(now: t.Callable[[], str]) -> Machine:
         return local_machine(now, run_command)
 
-    access = HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, tell=tell_syslog, machine=machine)
+    access = HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog, machine=machine)
     try:
         result = act_on_vm(module.params, access)
     except Failed as failed:

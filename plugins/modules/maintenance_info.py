@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_info
-short_description: Look at everything that maintenance needs to know of one VM
+short_description: Observe everything that maintenance needs to know of one VM
 version_added: 1.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
@@ -43,11 +43,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at the VM
+- name: Observe the VM
   maintenance.azure.maintenance_info:
   register: seen
 
-- name: Look at the VM and its application, without root
+- name: Observe the VM and its application, without root
   maintenance.azure.maintenance_info:
     records_path: ~/azure-maintenance
     health:
@@ -101,7 +101,7 @@ identity:
     environment: AzurePublicCloud
     os_type: Linux
 system:
-  description: How the VM was looked at, by this module on the VM (V(linux)) or from the controller (V(windows)).
+  description: How the VM was observed, by this module on the VM (V(linux)) or from the controller (V(windows)).
   returned: success
   type: str
   sample: linux
@@ -153,7 +153,7 @@ records:
   type: list
   elements: dict
   sample: []
-claims:
+leases:
   description:
     - Who is at work on this VM, as M(maintenance.azure.maintenance_record) has noted it.
     - Each has C(name) (of its file), C(run), C(digest) (of the event's id), C(event_id), C(kind), C(who), C(groups), C(made_at),
@@ -163,7 +163,7 @@ claims:
   type: list
   elements: dict
   sample: []
-mirrors:
+replicas:
   description:
     - Copies of other VMs' records that lie on this VM. They are no records of this VM.
     - Each has C(vm) (the name in the inventory), C(vm_id), C(keeper_vm_id) (since version 1.4.0 of the collection, which VM wrote it down) and
@@ -227,11 +227,11 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments, look_at
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=look_arguments(), supports_check_mode=True)
+    module = AnsibleModule(argument_spec=observation_arguments(), supports_check_mode=True)
 
     def run_command(words: list[str]) -> tuple[int, str, str]:
         return module.run_command(words, handle_exceptions=False, environ_update={"LC_ALL": "C"})
@@ -240,7 +240,7 @@ def main() -> None:
         return LocalHost(run_command, boot_id)
 
     try:
-        result = look_at(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host))
+        result = observe_vm(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

@@ -34,21 +34,21 @@ options:
         VM was changed, so that a copy of the record on another VM restores nothing.
       - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
         V(held) of which nothing is left to undo and whose event is gone.
-      - V(claimed) claims the VM for the run in O(claim) and one event, or gives the claim that this run has a new time limit.
-      - V(released) removes the claims of the run in O(claim), for one event with O(event_id), otherwise for all. With an empty
+      - V(leased) acquires a lease on the VM for the run in O(lease) and one event, or renews the lease that this run has.
+      - V(released) removes the leases of the run in O(lease), for one event with O(event_id), otherwise for all. With an empty
         O(event_id) only what O(expired) names is removed.
-      - V(mirrored) keeps a copy of another VM's record, as O(mirror) says. It is no record of the VM that it lies on.
+      - V(replicated) keeps a copy of another VM's record, as O(replica) says. It is no record of the VM that it lies on.
         Since version 1.4.0 of the collection it holds the findings of methods outside the VM and nothing else of the record.
         An older revision never replaces a newer one. The copy of a record in phase V(recovered) is removed.
-      - V(marked), since version 1.3.0 of the collection, writes down how far an upgrade is on the VM, as O(upgrade) says, under the claim of the
-        run that does it. The claim is for the event id C(upgrade:) and the upgrade's name.
+      - V(marked), since version 1.3.0 of the collection, writes down how far an upgrade is on the VM, as O(upgrade) says, under the lease of the
+        run that does it. The lease is for the event id C(upgrade:) and the upgrade's name.
     type: str
-    choices: [present, absent, pruned, claimed, released, mirrored, marked]
+    choices: [present, absent, pruned, leased, released, replicated, marked]
     default: present
   event_id:
     description:
       - Id of the event. Upper and lower case are the same event.
-      - Required unless O(state=pruned), O(state=released), O(state=mirrored) or O(state=marked).
+      - Required unless O(state=pruned), O(state=released), O(state=replicated) or O(state=marked).
     type: str
   expected_revision:
     description:
@@ -112,12 +112,12 @@ options:
       - With O(state=pruned), how many seconds the last change of phase must be over.
     type: int
     default: 86400
-  claim:
+  lease:
     description:
-      - The run that works on this VM. Several runs may be at work at once, and each acts only where it holds the claim.
-      - With O(state=present) the record is written under this claim. The claim is renewed first, and it is looked at once more
-        afterwards. When it is gone the module fails with RV(error_kind=claim_lost), and nothing may be done about the VM.
-      - Required with O(state=claimed), O(state=released) and O(state=marked).
+      - The run that works on this VM. Several runs may be at work at once, and each acts only where it holds the lease.
+      - With O(state=present) the record is written under this lease. The lease is renewed first, and it is checked once more
+        afterwards. When it is gone the module fails with RV(error_kind=lease_lost), and nothing may be done about the VM.
+      - Required with O(state=leased), O(state=released) and O(state=marked).
     version_added: 1.1.0
     type: dict
     suboptions:
@@ -126,7 +126,7 @@ options:
         type: str
         required: true
       seconds:
-        description: Time limit of the present step. When it is over, by the clock of the VM, anybody may remove the claim.
+        description: Time limit of the present action. When it is over, by the clock of the VM, any run may remove the lease.
         type: float
         default: 180.0
       kind:
@@ -144,15 +144,15 @@ options:
         default: {}
   expired:
     description:
-      - With O(state=claimed) or O(state=released), the files of claims to remove first, as RV(maintenance.azure.maintenance_info#module:claims)
+      - With O(state=leased) or O(state=released), the files of leases to remove first, as RV(maintenance.azure.maintenance_info#module:leases)
         names them. One whose time limit has not passed is left, and so is one that was renewed since.
     version_added: 1.1.0
     type: list
     elements: str
     default: []
-  mirror:
+  replica:
     description:
-      - With O(state=mirrored), the record to copy and whose it is.
+      - With O(state=replicated), the record to copy and whose it is.
     version_added: 1.1.0
     type: dict
     suboptions:
@@ -237,11 +237,11 @@ EXAMPLES = r"""
     stamp: [verified_at]
     boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
 
-- name: Claim the VM for an event, and give away what a dead run has left
+- name: Acquire a lease on the VM for an event, and remove what a dead run has left
   maintenance.azure.maintenance_record:
-    state: claimed
+    state: leased
     event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
-    claim:
+    lease:
       run: 4f1b2c9a7d3e
       who: alice on deploy1
       seconds: 180
@@ -256,7 +256,7 @@ RETURN = r"""
 record:
   description:
     - The record after the change, V(null) when there is none.
-    - On a conflict, the record that somebody else has written.
+    - On a conflict, the record that another run has written.
   returned: always
   type: dict
   sample:
@@ -307,26 +307,26 @@ conflict:
   returned: always
   type: bool
   sample: false
-claims:
-  description: The files of the claims that this run has on the VM now.
+leases:
+  description: The files of the leases that this run has on the VM now.
   version_added: 1.1.0
-  returned: O(state=claimed) or O(state=released)
+  returned: O(state=leased) or O(state=released)
   type: list
   elements: str
   sample: [claim-4f1b2c9a7d3e-1a2b3c4d5e6f7a8b.1795291380000.json]
 upgrade:
-  description: The mark after the change, V(null) when there is none.
+  description: The progress mark after the change, V(null) when there is none.
   version_added: 1.3.0
   returned: O(state=marked)
   type: dict
   sample: {name: Kernel November, state: done, at: "2026-11-21T20:30:00.000000Z", begun_at: "2026-11-21T20:20:00.000000Z", run: 4f1b2c9a7d3e, who: alice}
 error_kind:
-  description: What went wrong, for programs. One of V(records), V(conflict), V(claim_lost) and V(bad_answer)
+  description: What went wrong, for programs. One of V(records), V(conflict), V(lease_lost) and V(bad_answer)
     (what the VM returned is not what this module returns; nothing of it is used).
   version_added: 1.1.0
   returned: failure
   type: str
-  sample: claim_lost
+  sample: lease_lost
 pruned:
   description: The ids of the events whose records were removed.
   returned: O(state=pruned)
@@ -340,7 +340,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import tell_syslog
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record,
     record_arguments,
@@ -355,7 +355,7 @@ def host(boot_id: str | None) -> Host:
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
     try:
-        result = record(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, tell=tell_syslog))
+        result = record(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

@@ -15,7 +15,7 @@ author:
 description:
   - The heart of the roles P(maintenance.azure.respond#role), P(maintenance.azure.gate#role) and P(maintenance.azure.upgrade#role), and theirs alone.
     It runs once for all hosts of the play, on the controller, and needs C(run_once=true) and C(register).
-  - With O(begin) it begins a pass. It reads what M(maintenance.azure.maintenance_act) has registered on every host as C(observe_look), and plans.
+  - With O(begin) it begins a pass. It reads what M(maintenance.azure.maintenance_act) has registered on every host as C(observe_result), and plans.
   - With O(go_on) it goes on with the pass. It reads what the hosts have returned since, plans again, and says in RV(do) whether to act, to wait or to end.
     What lasts from one iteration to the next is in its own result, so every task of a pass registers under the same name.
   - It decides nothing that P(maintenance.azure.plan#filter) would not, and it changes nothing.
@@ -97,7 +97,7 @@ options:
       - Each VM has a time limit of its own, and fails by itself.
     type: dict
     suboptions:
-      act:
+      action:
         description: What to do.
         type: str
         choices: [drain, recover]
@@ -146,7 +146,7 @@ EXAMPLES = r"""
 - name: Observe every VM
   maintenance.azure.maintenance_act:
     actions: []
-  register: observe_look
+  register: observe_result
 
 - name: Plan what each VM does next
   maintenance.azure.plan:
@@ -163,7 +163,7 @@ EXAMPLES = r"""
 RETURN = r"""
 do:
   description:
-    - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) waits, V(say) and V(release) end a pass, V(end) is its end.
+    - What the next iteration does. V(action), V(acquire) and V(by_tasks) take actions, V(wait) waits, V(say) and V(release) end a pass, V(end) is its end.
     - All but the last three observe the VMs in RV(contact) then.
   returned: success
   type: str
@@ -184,7 +184,7 @@ assignments:
   type: dict
   sample: {}
 stages:
-  description: The stages of what tasks take, in order, each with C(name), C(acts) and C(place).
+  description: The stages of what tasks take, in order, each with C(name), C(actions) and C(place).
   returned: success
   type: list
   elements: dict

@@ -90,7 +90,7 @@ EXAMPLES = r"""
     approved: true
   register: over
 
-- name: Wait for any news since the last look
+- name: Wait for any news since the last observation
   maintenance.azure.wait_for_scheduled_event:
     state: changed
     since_incarnation: "{{ over.document_incarnation }}"

@@ -51,7 +51,7 @@ def capacity(machines: int) -> list[dict[str, Any]]:
 def _observation(group: int, place: int, listed: list[dict[str, Any]]) -> dict[str, Any]:
     name = f"web_{group}_{place}"
     records = [_record(event, name) for number, event in enumerate(listed) if name in event["resources"] and number % 2]
-    look = {
+    observation = {
         "vm_name": name,
         "document_incarnation": 7,
         "events": [dict(event, affects_this_vm=name in event["resources"]) for event in listed],
@@ -63,7 +63,7 @@ def _observation(group: int, place: int, listed: list[dict[str, Any]]) -> dict[s
         "records": records,
         "uptime_seconds": 100_000.0,
     }
-    return {"host": name.replace("_", "-"), "state": "ok", "error": None, "look": look, "methods": ["service"]}
+    return {"host": name.replace("_", "-"), "state": "ok", "error": None, "observation": observation, "methods": ["service"]}
 
 
 def _record(event: dict[str, Any], name: str) -> dict[str, Any]:
@@ -92,12 +92,12 @@ def main() -> None:
     observations = fleet(chosen.machines, chosen.events)
     settings = {"capacity": capacity(chosen.machines)} if chosen.groups else None
     times = []
-    for _turn in range(3):
+    for _iteration in range(3):
         gc.collect()
         began = time.process_time()
         plan = make_plan(observations, settings=settings, now=timestamps.form(NOW))
         times.append(time.process_time() - began)
-    found = {"machines": chosen.machines, "events": chosen.events, "steps": len(plan["steps"]), "cpu_seconds": round(min(times), 3)}
+    found = {"machines": chosen.machines, "events": chosen.events, "actions": len(plan["actions"]), "cpu_seconds": round(min(times), 3)}
     print(json.dumps(found))
     if chosen.limit is not None and min(times) > chosen.limit:
         raise SystemExit(f"the plan took {min(times):.2f} s, over the limit of {chosen.limit} s")

@@ -4,7 +4,7 @@
 
 """What a fleet costs. Prints; nothing here fails for being slow.
 
-1. Fleets of several sizes, one event on three VMs of a capacity group of ten: how long the first look over all takes, and everything
+1. Fleets of several sizes, one event on three VMs of a capacity group of ten: how long the first observation over all takes, and everything
    after it. Two runs of respond for each fleet, one that drains and approves, one that puts back when the event is over, because runs
    that wait would measure their pauses.
 2. Looking at idle VMs against one bare GET by ansible.builtin.uri on the same VMs, in turns.
@@ -90,7 +90,7 @@ class Fleet:
         return tasks(self.times)
 
     def respond(self) -> tuple[Cost, Cost, list[tuple[str, Cost]]]:
-        """One pass: the first look over all, everything after it, and the tasks of that."""
+        """One pass: the first observation over all, everything after it, and the tasks of that."""
         found = self.run("maintenance.azure.respond")
         decided = next(place for place, (task, _cost) in enumerate(found) if task.endswith("Plan | What each VM does next"))
         return total(found[:decided]), total(found[decided:]), found[decided:]
@@ -102,19 +102,19 @@ def maintenance(folder: pathlib.Path, size: int, forks: int, show: int) -> tuple
     try:
         simulator = fleet.lab.simulator
         event = simulator.event("Freeze", fleet.lab.vms[:HIT], notice=36000, duration_in_seconds=60, approvals="one", started_seconds=36000)
-        looks, rest, drain_tasks = fleet.respond()
+        observations, rest, drain_tasks = fleet.respond()
         if len(simulator.approvals()) != 1:
             raise SystemExit("the event was not approved in one pass")
         simulator.ask("POST", f"/events/{event}/finish")
         back, put_back_tasks = Cost(), []
         while {fleet.lab.phases(vm)[-1] for vm in fleet.lab.vms[:HIT]} != {"recovered"}:
             time.sleep(fleet.lab.all["respond_timing"]["gone_seconds"] + 0.5)
-            looks, back, put_back_tasks = fleet.respond()
+            observations, back, put_back_tasks = fleet.respond()
     finally:
         fleet.close()
     for task, cost in sorted(drain_tasks + put_back_tasks, key=lambda found: -found[1].cpu)[:show]:
         print(f"    {cost.wall:6.2f} s {cost.cpu:6.2f} s cpu {cost.results:4d} results  {task}")
-    return looks, rest + back
+    return observations, rest + back
 
 
 def fleets(folder: pathlib.Path, sizes: list[int], forks: int, show: int) -> None:
@@ -135,17 +135,17 @@ def observing(folder: pathlib.Path, size: int, forks: int, rounds: int) -> None:
         found = fleet.run(str(HERE / "observe.yml"), rounds=rounds + 1)
     finally:
         fleet.close()
-    bares, looks = [], []
+    bares, observations = [], []
     for task, cost in found:
         if task == "A bare GET":
             bares.append(cost)
-            looks.append(Cost())
-        elif looks and task not in ("Between", "Turn ends", "end"):
-            looks[-1] += cost
-    # The first turn fills caches on both sides.
+            observations.append(Cost())
+        elif observations and task not in ("Between", "Turn ends", "end"):
+            observations[-1] += cost
+    # The first iteration fills caches on both sides.
     for name, words in (("wall", "on the clock"), ("cpu", "processor time")):
-        bare, look = (statistics.median(getattr(cost, name) for cost in costs[1:]) for costs in (bares, looks))
-        print(f"{size} idle VMs, {words}, median of {rounds}: uri {bare:.1f} s, a look {look:.1f} s, ratio {look / bare:.2f}")
+        bare, observation = (statistics.median(getattr(cost, name) for cost in costs[1:]) for costs in (bares, observations))
+        print(f"{size} idle VMs, {words}, median of {rounds}: uri {bare:.1f} s, an observation {observation:.1f} s, ratio {observation / bare:.2f}")
 
 
 def main() -> int:
@@ -154,7 +154,7 @@ def main() -> int:
     parser.add_argument("--idle", type=int, default=100, help="VMs for the second measurement, 0 for none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--forks", type=int, default=20)
-    parser.add_argument("--show", type=int, default=0, help="show so many of the most expensive tasks after the first look")
+    parser.add_argument("--show", type=int, default=0, help="show so many of the most expensive tasks after the first observation")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

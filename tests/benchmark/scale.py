@@ -12,11 +12,11 @@ from __future__ import annotations
 import dataclasses
 import math
 
-# Measured: seconds on the clock of the first look at 500 VMs (20 forks, two cores), and of everything after it for one event on three of them.
-LOOK_500_SECONDS = 88.4
+# Measured: seconds on the clock of the first observation at 500 VMs (20 forks, two cores), and of everything after it for one event on three of them.
+OBSERVATION_500_SECONDS = 88.4
 AFTER_500_SECONDS = 55.5
-# Measured: processor seconds of a look at 100 idle VMs. The VMs were the same machine, so their own part is in it: an upper bound.
-LOOK_100_PROCESSOR = 30.8
+# Measured: processor seconds of an observation at 100 idle VMs. The VMs were the same machine, so their own part is in it: an upper bound.
+OBSERVATION_100_PROCESSOR = 30.8
 CORES_MEASURED = 2
 # Measured: events of a job of respond that has nothing to do, as ansible-runner writes them for AWX: 41 with one VM, 384 with 50, 1434 with 200.
 EVENTS_OF_JOB = 34
@@ -61,22 +61,22 @@ class Need:
 
 def per_controller(cores: int = CORES_MEASURED) -> int:
     """How many VMs one controller looks at in its share of the interval."""
-    return int(SHARE * INTERVAL / (LOOK_500_SECONDS / 500) * cores / CORES_MEASURED)
+    return int(SHARE * INTERVAL / (OBSERVATION_500_SECONDS / 500) * cores / CORES_MEASURED)
 
 
 def need(vms: int) -> Need:
-    look_cores = vms * LOOK_100_PROCESSOR / 100
+    observation_cores = vms * OBSERVATION_100_PROCESSOR / 100
     jobs = math.ceil(vms / JOB)
     events = EVENTS_OF_JOB * jobs + EVENTS_OF_VM * vms
     passes = 86400 / INTERVAL
     return Need(
         vms=vms,
-        pass_seconds=vms * LOOK_500_SECONDS / 500,
+        pass_seconds=vms * OBSERVATION_500_SECONDS / 500,
         jobs=jobs,
-        cores=look_cores / (INTERVAL * SHARE),
+        cores=observation_cores / (INTERVAL * SHARE),
         events_per_second=events / INTERVAL,
         gigabytes_per_day=vms * BYTES_OF_VM * passes / 1e9,
-        cores_without_polling=look_cores / ENABLING,
+        cores_without_polling=observation_cores / ENABLING,
         gigabytes_without_polling=vms * BYTES_OF_VM * 86400 / ENABLING / 1e9,
     )
 

@@ -4,7 +4,7 @@
 
 """Memory of a run that waits: a drain that never ends, looked at as often as possible, the controller's memory every few seconds.
 
-An hour of waiting is some 120 turns, because a turn without news takes up to 30 s and longer; here they follow at once.
+An hour of waiting is some 120 iterations, because an iteration without news takes up to 30 s and longer; here they follow at once.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def main() -> int:
             process = subprocess.Popen(command, env=lab.environment(), cwd=folder, stdout=file)
             try:
                 while process.poll() is None:
-                    turns = output.read_text().count("Plan | What each VM does next")
-                    print(f"{turns:4d} plans  {memory(process.pid):6.1f} MB", flush=True)
+                    iterations = output.read_text().count("Plan | What each VM does next")
+                    print(f"{iterations:4d} plans  {memory(process.pid):6.1f} MB", flush=True)
                     time.sleep(10)
             finally:
                 process.kill()

@@ -17,7 +17,7 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
-# Names of claims end with their time limit in milliseconds.
+# Names of leases end with their time limit in milliseconds.
 LIMIT = re.compile(r"(claim-[0-9a-z]+-[0-9a-f]+)\.\d{13}")
 # A longer text is compared by its length and hash; files of megabytes are read by nobody.
 LONGEST = 4000

@@ -144,7 +144,7 @@ def _parts(data: bytes, drip: int | None) -> t.Iterator[bytes]:
 
 
 def closed_port() -> int:
-    """A port of loopback where nobody listens."""
+    """A port of loopback where no VM can listen."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
     return port

@@ -353,19 +353,19 @@ def test_nothing_is_read_by_half(wine: InWine, stand_in: InStandIn) -> None:
         contents = [b"%d" % digit * 50_000 + b"\n" for digit in range(10)]
 
         def change(side: Side = side, stop: threading.Event = stop, contents: list[bytes] = contents) -> None:
-            turn = 0
+            iteration = 0
             while not stop.is_set():
-                turn += 1
-                (side.drive / "next").write_bytes(contents[turn % 10])
+                iteration += 1
+                (side.drive / "next").write_bytes(contents[iteration % 10])
                 os.replace(side.drive / "next", side.records / "busy.json")
-                os.rename(side.records / "kept.json", side.records / f"kept-{turn}.json")
-                os.rename(side.records / f"kept-{turn}.json", side.records / "kept.json")
+                os.rename(side.records / "kept.json", side.records / f"kept-{iteration}.json")
+                os.rename(side.records / f"kept-{iteration}.json", side.records / "kept.json")
 
         writer = threading.Thread(target=change)
         writer.start()
         calls: t.Any = side
         try:
-            for _look in range(15):
+            for _observation in range(15):
                 code, output, _errors = calls.command(reading)
                 assert code == 0
                 _before, read, _after = files._parts(output)

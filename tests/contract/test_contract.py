@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.tests.contract.ways import Linux, Way
 
 CASES = load()
 MODULES = {"maintenance_info", "maintenance_record", "scheduled_events_approve", "scheduled_events_info", "wait_for_scheduled_event"}
-RECORD_KINDS = {"records", "conflict", "claim_lost"}
+RECORD_KINDS = {"records", "conflict", "lease_lost"}
 # endpoint: discover looks at other places on each system, and where nothing is found it asks the network and Azure's own address. Its tests
 # are with the parser of leases (tests/unit) and in namespaces; here it would ask the network that the tests run in.
 DISCOVERY = {"not_discovered", "dhclient_lease_option245.txt"}

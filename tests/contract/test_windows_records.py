@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Records and claims on a Windows VM: as safe as on Linux. The lines of cmd run in the stand-in's interpreter (test_cmd_in_wine.py
+"""Records and leases on a Windows VM: as safe as on Linux. The lines of cmd run in the stand-in's interpreter (test_cmd_in_wine.py
 holds it against a cmd.exe)."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files, LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseLost
@@ -106,11 +106,11 @@ def _outcome(files: Files, name: str, arguments: t.Sequence[t.Any]) -> t.Any:
         return type(error).__name__
 
 
-def test_a_claim_is_exclusive_renewed_and_lost(tmp_path: pathlib.Path) -> None:
+def test_a_lease_is_exclusive_renewed_and_lost(tmp_path: pathlib.Path) -> None:
     host = FakeHost()
     mine, other = LeaseStore(windows_files(tmp_path), host), LeaseStore(windows_files(tmp_path), host)
     name = mine.make("run1", EVENT, 60)
-    assert [claim["name"] for claim in other.read_all().claims] == [name]
+    assert [lease["name"] for lease in other.read_all().leases] == [name]
     host.pass_time(30)
     assert not other.remove_expired(name), "its time is not over"
     renewed = mine.renew("run1", EVENT, 60)
@@ -138,12 +138,12 @@ def test_of_two_writers_of_one_revision_one_wins(tmp_path: pathlib.Path) -> None
         taken(old, new)
 
     slow.link = too_late  # type: ignore[method-assign]
-    RecordStore(slow, FakeHost()).write(EVENT, Step(changes={"reason": "slow"}))
+    RecordStore(slow, FakeHost()).write(EVENT, RecordChange(changes={"reason": "slow"}))
     [record] = RecordStore(windows_files(tmp_path), FakeHost()).read_all().records
     assert (record["phase"], record["reason"], record["revision"]) == ("draining", "slow", 3)
 
 
-def test_a_look_reads_the_folder_once(tmp_path: pathlib.Path) -> None:
+def test_an_observation_reads_the_folder_once(tmp_path: pathlib.Path) -> None:
     begin(RecordStore(windows_files(tmp_path), FakeHost()))
     note_asked(windows_files(tmp_path), FakeHost())
     files = windows_files(tmp_path, once=True)

@@ -5,7 +5,7 @@
 """A playbook killed (SIGKILL) at every point that leaves something else behind, and run again.
 
 One run without a kill writes down every point: the end of each task, and before and after each write and each POST in the modules.
-Points that leave the same behind (records, claims, marks, flag files, what the commands did, what was sent) are the same to the run that
+Points that leave the same behind (records, leases, marks, flag files, what the commands did, what was sent) are the same to the run that
 comes after, which knows nothing else; so one kill for each such state is enough. CI has time for each place in the
 modules and every third state; CRASH_POINTS=each kills at each of these, and CRASH_POINTS=all at every single point.
 """

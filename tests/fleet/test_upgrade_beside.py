@@ -21,19 +21,19 @@ from .lab.storm import all_over
 from .lab.upgrading import MAX_OUT, Schedule, Upgrade
 
 POLICY = [{"name": "everything drains", "drain": True, "drain_at": "now", "approve": "after_drain"}]
-CLAIM, DRAIN, LONGEST = 20, 40, 60
+LEASE, DRAIN, LONGEST = 20, 40, 60
 LIMITS = {
-    "respond_timing": {"claim_seconds": CLAIM, "enabling_seconds": 0},
+    "respond_timing": {"lease_seconds": LEASE, "enabling_seconds": 0},
     "respond_drain_seconds": DRAIN,
     "upgrade_recover_seconds": DRAIN,
-    "gate_step_seconds": LONGEST,
+    "gate_lease_seconds": LONGEST,
     "respond_policy": POLICY,
 }
 EVENT = {"notice": 36000, "started_seconds": 14}
 
 
 def killed_run_of_respond(lab: Lab, settings: dict[str, object]) -> str:
-    """An event of web3, claimed and half drained by a run that is dead."""
+    """An event of web3, leased and half drained by a run that is dead."""
     event = str(lab.simulator.ask("POST", "/events", {**EVENT, "event_type": "Freeze", "resources": ["web3"], "duration_in_seconds": 8})["event_id"])
     log = lab.logs / "beside-dead.log"
     run = lab.controller.start("maintenance.azure.respond", log, "On VM | Begin, check and record", **settings)
@@ -47,7 +47,7 @@ def killed_run_of_respond(lab: Lab, settings: dict[str, object]) -> str:
 def test_respond_from_a_schedule_beside_a_long_step(lab: Lab) -> None:
     began, first = time.monotonic(), len(lab.platform.happened)
     over = lab.guests["web1"].root / "var/lib/step-over"
-    upgrade = Upgrade(lab, "beside", ["web1"], **LIMITS, upgrade_step_seconds=600, application_wait="/var/lib/step-over")
+    upgrade = Upgrade(lab, "beside", ["web1"], **LIMITS, upgrade_tasks_seconds=600, application_wait="/var/lib/step-over")
     load = lab.load("beside", 30)
     settings = {**upgrade.common(), **LIMITS}
     ids = [killed_run_of_respond(lab, settings)]
@@ -58,7 +58,7 @@ def test_respond_from_a_schedule_beside_a_long_step(lab: Lab) -> None:
     step = time.time()
     ids.append(str(lab.simulator.ask("POST", "/events", {**EVENT, "event_type": "Redeploy", "resources": ["web1"], "impact_seconds": 8})["event_id"]))
     schedule.wait_for_runs(3, 600)
-    until(lambda: time.time() - step > LONGEST + CLAIM, 200, "the step has lasted longer than every other limit")
+    until(lambda: time.time() - step > LONGEST + LEASE, 200, "the step has lasted longer than every other limit")
     assert lab.oracle.how_users_reach("web1")["out"], "it was put back under the upgrade"
     assert not [one for one in lab.platform.approved if one["event_id"] == ids[1]], "approved under the upgrade"
     lasted = time.time() - step

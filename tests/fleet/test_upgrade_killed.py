@@ -29,7 +29,7 @@ def test_killed_at_every_task_of_an_upgrade(lab: Lab) -> None:
     began = time.monotonic()
     vms = list(lab.guests) if wanted else ["web1", "web2"]
     # What nobody declares dead is waited for: until its step's time limit has passed.
-    upgrade = Upgrade(lab, "killed", vms, upgrade_step_seconds=30, upgrade_serial=1)
+    upgrade = Upgrade(lab, "killed", vms, upgrade_tasks_seconds=30, upgrade_serial=1)
     load = lab.load("killed", 30)
     killed, repeated = kill_again_and_again(upgrade, wanted)
     last = upgrade.run(**declared_dead(upgrade, len(killed)))

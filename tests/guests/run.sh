@@ -6,7 +6,7 @@
 # A real guest with systemd, drained and recovered over ssh. As root, on Debian or Ubuntu:
 #   tests/guests/run.sh [pytest arguments]
 # GUESTS_CACHE   where the guest's root is kept between runs (default .build/guests)
-# GUESTS_MIRROR  where the guest's packages come from (default: debootstrap's own)
+# GUESTS_REPLICA  where the guest's packages come from (default: debootstrap's own)
 # GUESTS_PYTHON  a Python with ansible-core and pytest (default .build/venv/test/bin/python)
 # The guest lives in a network namespace of its own, joined to a second one, where ansible runs, by a pair of interfaces.
 # The machine's own namespace gets neither an interface nor an address.
@@ -42,7 +42,7 @@ build_base() {
   rm -rf "$cache/base"
   mkdir -p "$cache"
   timeout 900 debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus,python3,openssh-server,iproute2 \
-    "${suite#*:}" "$cache/base" ${GUESTS_MIRROR:+"$GUESTS_MIRROR"} > "$cache/debootstrap.log" 2>&1 \
+    "${suite#*:}" "$cache/base" ${GUESTS_REPLICA:+"$GUESTS_REPLICA"} > "$cache/debootstrap.log" 2>&1 \
     || { tail -5 "$cache/debootstrap.log"; return 1; }
   touch "$cache/base/.complete"
 }

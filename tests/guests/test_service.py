@@ -100,7 +100,7 @@ def reboot(host: Host) -> None:
 
 def look_until(act: Callable[..., Any], host: Host, state: str) -> None:
     """Look again and again, as a pass does. No single look may block."""
-    for _look in range(8):
+    for _observation in range(8):
         begun = time.monotonic()
         act(host.name)
         assert time.monotonic() - begun < 30
@@ -125,7 +125,7 @@ def test_drain_reboot_drain_again_recover(fleet: Fleet) -> None:
     fleet.drain(host.name, check_mode=True)
     assert states() == ["active", "active", "inactive"] and host.record == {}
 
-    # The web server takes three seconds to stop: the first look does not wait for it, and some later one finds it gone.
+    # The web server takes three seconds to stop: the first observation does not wait for it, and some later one finds it gone.
     fleet.drain(host.name)
     assert host.state == "draining" and "web.service" in host.result["error"], host.result
     look_until(fleet.drain, host, "drained")
@@ -167,7 +167,7 @@ def test_a_service_that_does_not_start_again(fleet: Fleet) -> None:
     host = make(fleet, [{"method": "service", "names": ["fickle.service"]}], "EVENT-FICKLE")
     look_until(fleet.drain, host, "drained")
     guest("rm /run/fickle")
-    for _look in range(4):
+    for _observation in range(4):
         fleet.recover(host.name)
         if host.state != "undoing":
             break

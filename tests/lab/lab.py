@@ -17,8 +17,8 @@ from .simulator import ROOT, Simulator
 from .windows_machine import WindowsMachine, stand_in_paths
 
 # Tests do not wait for what only real machines need. The drill keeps the real values.
-# A claim that a killed run has left is waited for; a run that is slower than its claim goes on, as long as nobody wants the VM.
-SHORT = {"claim_seconds": 3, "gone_seconds": 1, "check_interval": 1, "retry_pause": 1, "enabling_seconds": 2, "margin": 1, "undo_seconds": 1}
+# A lease that a killed run has left is waited for; a run that is slower than its lease goes on, as long as nobody wants the VM.
+SHORT = {"lease_seconds": 3, "gone_seconds": 1, "check_interval": 1, "retry_pause": 1, "enabling_seconds": 2, "margin": 1, "undo_seconds": 1}
 
 
 class Lab:
@@ -128,8 +128,8 @@ class Lab:
             newest[name] = max(newest.get(name, (0, path)), (int(revision), path))
         return [json.loads(path.read_text()) for _revision, path in newest.values()]
 
-    def claims(self, vm: str) -> list[str]:
-        """The names of the claims on a VM."""
+    def leases(self, vm: str) -> list[str]:
+        """The names of the leases on a VM."""
         return sorted(path.name for path in self.records_folder(vm).glob("claim-*"))
 
     def phases(self, vm: str) -> list[str]:

@@ -29,20 +29,20 @@ Calls = Generator[tuple[Any, ...], Any, "str | None"]
 
 def calls(given: dict[str, Any], numbers: dict[str, int]) -> Calls:
     """The calls of one act."""
-    return ACTS[given["act"]](given["step"], given["record"] or {}, numbers)
+    return ACTS[given["action"]](given["step"], given["record"] or {}, numbers)
 
 
 def write(replay: Replay, vm: int, step: dict[str, Any], options: dict[str, Any]) -> str | None:
-    """One call of maintenance_record. It goes by the files of its event, and by the claims of its own run, nothing else."""
-    given = {"state": "present", "event_id": step["event_id"], "expected_revision": None, "claim": step.get("claim")}
+    """One call of maintenance_record. It goes by the files of its event, and by the leases of its own run, nothing else."""
+    given = {"state": "present", "event_id": step["event_id"], "expected_revision": None, "lease": step.get("lease")}
     given.update(vm_id=f"vm-{vm}", vm_name=f"vm{vm + 1}", **options)
-    own = (given["claim"] or {}).get("run")
+    own = (given["lease"] or {}).get("run")
     only = (f"{stem(given['event_id'] or '')}.", *([f"claim-{own}-"] if own else []))
     try:
         found = maintenance_record.change_records(ModelFiles(replay, vm, only), ModelHost(replay, vm), given, False, _nobody)
     except RecordsError:
-        return FAILED  # the role's rescue: nothing more is done here in this turn
-    if options.get("renewal") and found["diff"]["before"].get("claims") == []:
+        return FAILED  # the role's rescue: nothing more is done here in this iteration
+    if options.get("renewal") and found["diff"]["before"].get("leases") == []:
         return FAILED  # roles/gate renew.yml: it was gone, and is made anew only to be given back
     return found["record"]["phase"] if found["record"] else None
 
@@ -56,8 +56,8 @@ def _note(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int])
     return (yield "write", given)
 
 
-def _claim(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
-    return (yield "write", {"state": "claimed", "expired": step.get("expired") or []})
+def _lease(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
+    return (yield "write", {"state": "leased", "expired": step.get("expired") or []})
 
 
 def _release(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
@@ -65,7 +65,7 @@ def _release(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, in
 
 
 def _approve(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
-    """roles/approve: the intention under the claim, the document once more, one POST for what is still scheduled."""
+    """roles/approve: the intention under the lease, the document once more, one POST for what is still scheduled."""
     intended = []
     for event_id in step["event_ids"]:
         intended.append((yield "write", {"event_id": event_id, "stamp": ["approving_at"]}))
@@ -77,7 +77,7 @@ def _approve(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, in
         yield "post", tuple(numbers[event_id] for event_id in left)
     written = []
     for event_id in left:
-        written.append((yield "write", {"event_id": event_id, "changes": {"phase": "approved"}, "stamp": ["approved_at"], "claim": None}))
+        written.append((yield "write", {"event_id": event_id, "changes": {"phase": "approved"}, "stamp": ["approved_at"], "lease": None}))
     return FAILED if FAILED in written else None
 
 
@@ -115,9 +115,9 @@ def _begin(step: dict[str, Any], phase: str | None, numbers: dict[str, int]) -> 
 
 
 def _undo(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int]) -> Calls:
-    """roles/recover: go on only while the VM is claimed, put back what the record says was there before, then write that."""
+    """roles/recover: go on only while the VM is leased, put back what the record says was there before, then write that."""
     left = [one for one in record.get("methods", ()) if one["state"] != "undone"]
-    changes: dict[str, Any] = {"undone": True} if step["act"] == "undo" else {"phase": "recovering", "reason": None, "undone": True}
+    changes: dict[str, Any] = {"undone": True} if step["action"] == "undo" else {"phase": "recovering", "reason": None, "undone": True}
     if not left:
         return (yield "write", {"changes": changes})
     if (yield "write", {}) == FAILED:
@@ -129,8 +129,8 @@ def _undo(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int])
 
 
 ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int]], Calls]] = {
-    "note": _note,
-    "claim": _claim,
+    "write": _note,
+    "lease": _lease,
     "release": _release,
     "approve": _approve,
     "drain": _drain,

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.model.fleet import NOTICE, BrokenRule, Case, Contents, Fleet, State
 from ansible_collections.maintenance.azure.tests.model.run import Run
 
-TURNS = 400
+ITERATIONS = 400
 # Between two turns of which the first did nothing.
 PAUSE = 20
 
@@ -24,7 +24,7 @@ class Survivor:
     """Ends every state that it is given, and says so if one does not end well."""
 
     def __init__(self, case: Case, contents: Contents) -> None:
-        self.case = replace(case, jumps=0, misses=(), fine_looks=False, any_order=False)
+        self.case = replace(case, jumps=0, misses=(), fine_observations=False, any_order=False)
         self.contents = contents
         self.fleet = Fleet(self.case, contents)
         self.run = Run(self.case, contents, "run9")
@@ -46,14 +46,14 @@ class Survivor:
         seen = []
         for files in state.files:
             highest: dict[str, tuple[int, int]] = {}
-            claims = []
+            leases = []
             for name, content in files:
                 place = split_name(name)
                 if place is None:
-                    claims.append(name)
+                    leases.append(name)
                 else:
                     highest[place[0]] = max(highest.get(place[0], (0, 0)), (place[1], content))
-            seen.append((tuple(claims), tuple((one, self._plain(content)) for one, (_revision, content) in sorted(highest.items()))))
+            seen.append((tuple(leases), tuple((one, self._plain(content)) for one, (_revision, content) in sorted(highest.items()))))
         return tuple(seen), state.serving, state.events, state.clock
 
     def _plain(self, content: int) -> str:
@@ -63,23 +63,23 @@ class Survivor:
     def end(self, state: State) -> None:
         """Turn after turn until all is as it was."""
         node = self.run.first
-        for _turn in range(TURNS):
-            state, node, acted = self._turn(state, node)
+        for _iteration in range(ITERATIONS):
+            state, node, acted = self._iteration(state, node)
             if self._over(state) and not acted:
                 return
             state = self._time(state, 1 if acted else PAUSE)
         raise BrokenRule(f"never over: {state.events}, serving {state.serving}; " + "; ".join(self._records(state)))
 
-    def _turn(self, state: State, node: int) -> tuple[State, int, bool]:
+    def _iteration(self, state: State, node: int) -> tuple[State, int, bool]:
         """Looks at all VMs, then all acts."""
         acted = False
         while True:
             step = self.run.steps(node)[0]
-            acted = acted or self.run.nodes[node][0] == "act"
+            acted = acted or self.run.nodes[node][0] == "action"
             state, result = self.fleet.apply(state, step)
             node = self.run.after(node, 0, state.clock, result)
             kind, _carry, *rest = self.run.nodes[node]
-            if kind == "look" and all(look is None for look in rest[0]):
+            if kind == "observation" and all(observation is None for observation in rest[0]):
                 return state, node, acted
 
     def _time(self, state: State, seconds: int) -> State:

@@ -19,10 +19,10 @@ START = 1_800_000_000
 NOTICE = 3500
 # A drain takes so long at most, with the margin before NotBefore. At its deadline an event's own VMs drain in any case (rule 4).
 DRAIN, MARGIN = 1500, 30
-# Longer than any claim lasts.
+# Longer than any lease lasts.
 JUMP = 400
 
-Step = tuple[Any, ...]
+RecordChange = tuple[Any, ...]
 
 
 class BrokenRule(AssertionError):
@@ -40,7 +40,7 @@ class Case:
     machines: int = 3
     limit: int = 1
     jumps: int = 0
-    """How often the clock may pass every claim's limit, at any moment."""
+    """How often the clock may pass every lease's limit, at any moment."""
     cancels: tuple[int, ...] = ()
     """Events that Azure may take back at any moment."""
     late: tuple[int, ...] = ()
@@ -49,8 +49,8 @@ class Case:
     """Whether what was approved is over within the exploration, so that two runs put back at once; else the survivor does it."""
     misses: tuple[int, ...] = ()
     """VMs that the second run fails to read, once each."""
-    fine_looks: bool = False
-    """Each file that a look reads is a step of its own; else a look at one VM is one step."""
+    fine_observations: bool = False
+    """Each file that an observation reads is a step of its own; else an observation of one VM is one step."""
     any_order: bool = False
     """A run's looks come in any order; else in the order of the inventory, backwards for the second run."""
     upgrades: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -120,7 +120,7 @@ class Fleet:
         self.contents = contents
         self.posts = 0
 
-    def apply(self, state: State, step: Step) -> tuple[State, Any]:
+    def apply(self, state: State, step: RecordChange) -> tuple[State, Any]:
         """Take one step. FileNotFoundError and FileExistsError come back as their names."""
         return getattr(self, "_" + step[0])(state, *step[1:])
 
@@ -161,8 +161,8 @@ class Fleet:
     def _now(self, state: State, vm: int) -> tuple[State, Any]:
         return state, None
 
-    def _look(self, state: State, vm: int) -> tuple[State, Any]:
-        """A look at one VM as a whole: what its files are, whether it serves, what its document lists."""
+    def _observation(self, state: State, vm: int) -> tuple[State, Any]:
+        """An observation of one VM as a whole: what its files are, whether it serves, what its document lists."""
         return state, (state.files[vm], state.serving[vm], state.events, state.clock)
 
     def _document(self, state: State, vm: int) -> tuple[State, Any]:
@@ -232,9 +232,9 @@ class Fleet:
     def _jump(self, state: State) -> tuple[State, Any]:
         return state._replace(clock=state.clock + JUMP, jumps=state.jumps - 1), None
 
-    def surroundings(self, state: State) -> list[Step]:
+    def surroundings(self, state: State) -> list[RecordChange]:
         """What may happen without any run."""
-        steps: list[Step] = []
+        steps: list[RecordChange] = []
         for event, status in enumerate(state.events):
             if status == "unknown":
                 steps.append(("announce", event))

@@ -14,13 +14,13 @@ from ansible_collections.maintenance.azure.tests.model.history_fleet import Cont
 NOW = [{"name": "now", "drain": False, "approve": "now"}]
 
 
-def history(seed: int, plan: Callable[..., dict[str, Any]] | None = None, turns: int = 18) -> Fleet:
+def history(seed: int, plan: Callable[..., dict[str, Any]] | None = None, iterations: int = 18) -> Fleet:
     """One history and its fair end."""
     fleet = _fleet(seed)
     fleet.plan_function = plan or fleet.plan_function
     dice = fleet.random
     controllers = _controllers(fleet)
-    for _turn in range(turns):
+    for _iteration in range(iterations):
         _disturb(fleet)
         place = dice.randrange(len(controllers))
         try:
@@ -30,7 +30,7 @@ def history(seed: int, plan: Callable[..., dict[str, Any]] | None = None, turns:
             controllers[place] = fleet.controller(controllers[place].managed)
         fleet.advance(dice.choice((0.0, 0.0, 1.0, 3.0, 11.0, 11.0, 40.0, min(controllers[place].wait, 60.0))))
         if dice.random() < 0.01:
-            fleet.advance(200.0)  # the limits of all claims pass while somebody sleeps
+            fleet.advance(200.0)  # the limits of all leases pass while somebody sleeps
     fleet.settle()
     return fleet
 

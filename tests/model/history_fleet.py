@@ -4,8 +4,8 @@
 
 """A fleet with several controllers, for histories: each looks, plans, and takes its steps one by one, and may be slow or killed.
 
-What Azure, the VMs and the roles do is C(World), as in the unit tests of the plan. Here claims are added, and what an oracle may
-ask of a controller that was slow: it answers for what it knew, and for what its claims keep others from.
+What Azure, the VMs and the roles do is C(World), as in the unit tests of the plan. Here leases are added, and what an oracle may
+ask of a controller that was slow: it answers for what it knew, and for what its leases keep others from.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 
 class ClaimLost(Exception):
-    """The controller's claim is gone."""
+    """The controller's lease is gone."""
 
 
 class Controller:
@@ -53,16 +53,16 @@ class Fleet(World):
     def __init__(self, seed: int, machines: int, **more: Any) -> None:
         self.started: dict[str, float] = {}
         super().__init__(seed, machines, **more)
-        self.settings.update(tell=False)
-        self.claims: dict[str, dict[tuple[str, str], float]] = {name: {} for name in self.machines}
+        self.settings.update(notify=False)
+        self.leases: dict[str, dict[tuple[str, str], float]] = {name: {} for name in self.machines}
         self.disturbed: dict[str, float] = dict.fromkeys(self.machines, 0.0)
-        # When a VM was drained at its event's deadline, past all claims: as little to be foreseen as a boot.
+        # When a VM was drained at its event's deadline, past all leases: as little to be foreseen as a boot.
         self.taken_at: dict[str, float] = dict.fromkeys(self.machines, 0.0)
         # Events whose record was on a disk that is gone: that they were approved is written nowhere else.
         self.forgotten: set[str] = set()
         self.present: Controller | None = None
         self.runs = 0
-        self.lost_claims = 0
+        self.lost_leases = 0
 
     def controller(self, managed: list[str] | None = None, **more: Any) -> Controller:
         """A new run."""
@@ -71,9 +71,9 @@ class Fleet(World):
 
     # --- Looks ------------------------------------------------------------------------------------------------------
 
-    def look(self, machine: Machine) -> dict[str, Any]:
-        """With the claims, which are on the VM too."""
-        claims = [
+    def observation(self, machine: Machine) -> dict[str, Any]:
+        """With the leases, which are on the VM too."""
+        leases = [
             {
                 "name": f"{run} {event} {limit}",
                 "run": run,
@@ -85,34 +85,34 @@ class Fleet(World):
                 "limit": timestamps.form(limit),
                 "expired": limit < self.now,
             }
-            for (run, event), limit in self.claims[machine.name].items()
+            for (run, event), limit in self.leases[machine.name].items()
         ]
         machine.records, records = {}, machine.records
-        found = super().look(machine)
+        found = super().observation(machine)
         machine.records = records
-        return {**found, "claims": claims, "records": copied(list(records.values()))}
+        return {**found, "leases": leases, "records": copied(list(records.values()))}
 
     def plan(self, controller: Controller) -> dict[str, Any]:
-        """Look at all VMs and decide. The steps are taken later, one by one."""
+        """Observe all VMs and decide. The steps are taken later, one by one."""
         found = []
         controller.read = set()
         for name in controller.managed:
             machine = self.machines[name]
-            one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in controller.reached, "look": None}
+            one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in controller.reached, "observation": None}
             if self.now < max(machine.down_until, machine.silent_until):
                 one.update(state="unreachable", error="no route")
             elif self.now < machine.broken_until:
                 one.update(state="failed", error="HTML")
             else:
-                one.update(state="ok", look=self.look(machine))
+                one.update(state="ok", observation=self.observation(machine))
                 controller.reached.add(name)
                 controller.read.add(name)
             one["acknowledged"] = sorted(controller.acknowledged.get(name, ()))
             one["could_not_approve"] = sorted(controller.failed.get(name, ()))
             found.append(one)
         plan = self.plan_function(found, policy=self.policy, settings=controller.settings, now=timestamps.form(self.now))
-        controller.steps = sorted(plan["steps"], key=lambda step: ORDER.get(step["act"], 9))
-        controller.looked, controller.wait, controller.done = self.now, plan["wait"]["seconds"], plan["done"]
+        controller.steps = sorted(plan["actions"], key=lambda step: ORDER.get(step["action"], 9))
+        controller.looked, controller.wait, controller.done = self.now, plan["requeue"]["seconds"], plan["done"]
         return plan
 
     # --- Steps ------------------------------------------------------------------------------------------------------
@@ -127,55 +127,55 @@ class Fleet(World):
             return
         self.present = controller
         try:
-            getattr(self, "_act_" + step["act"])(machine, step)
+            getattr(self, "_act_" + step["action"])(machine, step)
         except ClaimLost:
-            self.lost_claims += 1
-            if step["act"] == "approve":
+            self.lost_leases += 1
+            if step["action"] == "approve":
                 controller.failed.setdefault(machine.name, set()).add(step["event_id"].lower())
         finally:
             self.present = None
 
-    def turn(self, controller: Controller) -> None:
+    def iteration(self, controller: Controller) -> None:
         """A whole turn at once."""
         self.plan(controller)
         while controller.steps:
             self.take(controller)
 
     def _under(self, machine: Machine, step: dict[str, Any]) -> None:
-        """Go on only under the claim, which has all of its time again."""
-        claim = step.get("claim")
-        if claim is None:
+        """Go on only under the lease, which has all of its time again."""
+        lease = step.get("lease")
+        if lease is None:
             return
-        key = (claim["run"], step["event_id"].lower())
-        if key not in self.claims[machine.name]:
+        key = (lease["run"], step["event_id"].lower())
+        if key not in self.leases[machine.name]:
             raise ClaimLost
-        self.claims[machine.name][key] = self.now + claim["seconds"]
+        self.leases[machine.name][key] = self.now + lease["seconds"]
 
-    def _act_claim(self, machine: Machine, step: dict[str, Any]) -> None:
+    def _act_acquire(self, machine: Machine, step: dict[str, Any]) -> None:
         self._act_expired(machine, step)
         self.maybe_cut()
-        claims = self.claims[machine.name]
-        claims[(step["claim"]["run"], step["event_id"].lower())] = self.now + step["claim"]["seconds"]
+        leases = self.leases[machine.name]
+        leases[(step["lease"]["run"], step["event_id"].lower())] = self.now + step["lease"]["seconds"]
         if self.present is not None:
             self.present.acknowledged.setdefault(machine.name, set()).add(step["event_id"].lower())
 
     def _act_expired(self, machine: Machine, step: dict[str, Any]) -> None:
-        claims = self.claims[machine.name]
-        for (run, event), limit in list(claims.items()):
+        leases = self.leases[machine.name]
+        for (run, event), limit in list(leases.items()):
             if f"{run} {event} {limit}" in step.get("expired", ()) and limit < self.now:
-                del claims[(run, event)]
+                del leases[(run, event)]
 
     def _act_release(self, machine: Machine, step: dict[str, Any]) -> None:
         self._act_expired(machine, step)
-        self.claims[machine.name].pop((step["claim"]["run"], step["event_id"].lower()), None)
+        self.leases[machine.name].pop((step["lease"]["run"], step["event_id"].lower()), None)
 
-    def _act_note(self, machine: Machine, step: dict[str, Any]) -> None:
+    def _act_write(self, machine: Machine, step: dict[str, Any]) -> None:
         present = machine.records.get(step["event_id"].lower())
         revision = present["revision"] if present and present["vm_id"] == machine.name else 0
         if step.get("expected_revision") is not None and revision != step["expected_revision"]:
             return
         self._under(machine, step)
-        super()._act_note(machine, {**step, "expected_revision": None})
+        super()._act_write(machine, {**step, "expected_revision": None})
 
     def _act_drain(self, machine: Machine, step: dict[str, Any]) -> None:
         self._under(machine, step)
@@ -210,7 +210,7 @@ class Fleet(World):
     # --- What nobody of us does -------------------------------------------------------------------------------------
 
     def reboot(self, machine: Machine, seconds: float) -> None:
-        """A boot that nobody planned cannot be foreseen by who is in the middle of a turn."""
+        """A boot that nobody planned cannot be foreseen by who is in the middle of an iteration."""
         super().reboot(machine, seconds)
         self.disturbed[machine.name] = self.now
 
@@ -218,7 +218,7 @@ class Fleet(World):
         """The VM was put on new hardware with a new disk: nothing is known of before, and it serves."""
         self.forgotten.update(machine.records)
         machine.records.clear()
-        self.claims[machine.name].clear()
+        self.leases[machine.name].clear()
         machine.enabled_at = self.now
         self.reboot(machine, 10.0)
 
@@ -256,7 +256,7 @@ class Fleet(World):
             if name not in controller.read:
                 raise BrokenRule(f"rule 3: {event_id} was approved though {name} could not be read")
             if max(self.disturbed[name], machine.silent_until, machine.broken_until) >= controller.looked:
-                continue  # it went away, or was booted, after the look; nothing can see that
+                continue  # it went away, or was booted, after the observation; nothing can see that
             if self._away(machine):
                 raise BrokenRule(f"rule 3: {event_id} was approved while {name} could not be read")
             if machine.serving and self.policy == "default":
@@ -321,8 +321,8 @@ class Fleet(World):
         controller = self.controller()
         for machine in self.machines.values():
             machine.drain_fails_until = min(machine.drain_fails_until, self.now)
-        for _turn in range(limit):
-            self.turn(controller)
+        for _iteration in range(limit):
+            self.iteration(controller)
             if controller.done and all(event.over for event in self.events) and not any(map(self._away, self.machines.values())):
                 break
             self.advance(min(max(controller.wait, 1.0), 60.0))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One VM as the real records and claims see it, while a run is replayed up to its next step.
+"""One VM as the real records and leases see it, while a run is replayed up to its next step.
 
 Code that calls a file operation cannot be stopped in the middle of the call and copied. So an act is run again from its
 beginning for each of its steps, with the results that it got before; where these end, it is stopped and says what it wants.
@@ -15,7 +15,7 @@ import types
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
+from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, RecordChange
 
 ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsError}
 
@@ -23,7 +23,7 @@ ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsE
 class Pause(BaseException):
     """The act wants a step whose result is not known yet."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: RecordChange) -> None:
         super().__init__()
         self.step = step
         self.replay: Any = None
@@ -37,7 +37,7 @@ class Replay:
         self._results = results
         self._place = 0
         self._identifiers = 0
-        self._paused: Step | None = None
+        self._paused: RecordChange | None = None
         self.checks_itself = False
         self.taken: list[tuple[str, bool]] = []
         self.clock = clock
@@ -45,7 +45,7 @@ class Replay:
         self.clock_is_a_step = clock_is_a_step
         identifiers.replay = self
 
-    def perform(self, step: Step) -> Any:
+    def perform(self, step: RecordChange) -> Any:
         """The result of this step, or the end of the replay."""
         if self._paused is not None or self._place >= len(self._results):
             # Clean-up code runs while the replay ends; what it would do comes when the act really gets there.
@@ -161,7 +161,7 @@ class ModelHost:
         self._vm = vm
 
     def now(self) -> str:
-        """Where time may pass, reading the clock is a step: the claim's limit may pass right before it or right after."""
+        """Where time may pass, reading the clock is a step: the lease's limit may pass right before it or right after."""
         if self._replay.clock_is_a_step:
             self._replay.perform(("now", self._vm))
         return utc_text(START + self._replay.clock)

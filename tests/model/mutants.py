@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Claims broken on purpose. Each must be caught by the search, or the search proves nothing."""
+"""Leases broken on purpose. Each must be caught by the search, or the search proves nothing."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from ansible_collections.maintenance.azure.tests.model import run
 
 
 def _keep(board: leases.Leases, wanted: Callable[[Any], bool]) -> None:
-    kept = {host: [claim for claim in claims if wanted(claim)] for host, claims in board.others.items()}
-    board.others = {host: claims for host, claims in kept.items() if claims}
+    kept = {host: [lease for lease in leases if wanted(lease)] for host, leases in board.others.items()}
+    board.others = {host: leases for host, leases in kept.items() if leases}
 
 
-def earlier_claim_may_pass(patch: pytest.MonkeyPatch) -> None:
-    """Who claimed first goes on in spite of who came later. All clocks stand still here, so the run's name decides who was first."""
+def earlier_lease_may_pass(patch: pytest.MonkeyPatch) -> None:
+    """Who leased first goes on in spite of who came later. All clocks stand still here, so the run's name decides who was first."""
     real = leases.read
 
     def read(*given: Any) -> leases.Leases:
         board = real(*given)
         mine = board.settings.run.id
         if board.own:
-            _keep(board, lambda claim: claim.run < mine)
+            _keep(board, lambda lease: lease.run < mine)
         return board
 
     patch.setattr(leases, "read", read)
 
 
 def act_without_renaming(patch: pytest.MonkeyPatch) -> None:
-    """Whether its own claim is still there nobody asks."""
+    """Whether its own lease is still there nobody asks."""
     patch.setattr(lease_operations.UnderLease, "begin", lambda self, check_mode: None)
     patch.setattr(lease_operations.UnderLease, "end", lambda self, check_mode: None)
 
 
 class OneFile(LeaseStore):
-    """All claims of a VM in one file, which is read, changed and written back."""
+    """All leases of a VM in one file, which is read, changed and written back."""
 
     NAME = "claim-shared"
 
@@ -63,7 +63,7 @@ class OneFile(LeaseStore):
         self.files.rename("temporary-shared", self.NAME)
 
     def read_all(self) -> Any:
-        """Every claim in the file."""
+        """Every lease in the file."""
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import decode_lease
         from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeasesReading
 
@@ -95,7 +95,7 @@ class OneFile(LeaseStore):
 
 
 def one_shared_file(patch: pytest.MonkeyPatch) -> None:
-    """Two that write at once: the later forgets the claim of the other."""
+    """Two that write at once: the later forgets the lease of the other."""
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LeaseLost
 
     patch.setattr(maintenance_record, "LeaseLost", LeaseLost, raising=False)
@@ -104,23 +104,23 @@ def one_shared_file(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_fresh_reading(patch: pytest.MonkeyPatch) -> None:
-    """What is being claimed is taken for claimed: the act comes in the same turn, by looks from before."""
-    real = leases.claimed
+    """What is being leased is taken for leased: the act comes in the same turn, by observations from before."""
+    real = leases.leased
 
-    def claimed(*given: Any, **more: Any) -> bool:
+    def leased(*given: Any, **more: Any) -> bool:
         real(*given, **more)
         return True
 
-    patch.setattr(leases, "claimed", claimed)
+    patch.setattr(leases, "leased", leased)
 
 
 def expired_is_ignored(patch: pytest.MonkeyPatch) -> None:
-    """A claim whose limit has passed is left where it is, so that its slow owner never learns of it."""
+    """A lease whose limit has passed is left where it is, so that its slow owner never learns of it."""
     real = leases.read
 
     def read(*given: Any) -> leases.Leases:
         board = real(*given)
-        _keep(board, lambda claim: not claim.expired)
+        _keep(board, lambda lease: not lease.expired)
         return board
 
     patch.setattr(leases, "read", read)
@@ -131,20 +131,20 @@ def no_intention(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(approval, "_noted", lambda case: True)
 
 
-def claims_do_not_count(patch: pytest.MonkeyPatch) -> None:
-    """Room is what nobody is out of yet, whoever has claimed it."""
+def leases_do_not_count(patch: pytest.MonkeyPatch) -> None:
+    """Room is what nobody is out of yet, whoever has leased it."""
     from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 
-    patch.setattr(allocation, "_see_claims", lambda *given: None)
+    patch.setattr(allocation, "_count_leases", lambda *given: None)
 
 
-def claims_are_passed(patch: pytest.MonkeyPatch) -> None:
-    """Two runs act on one VM at once: nobody looks at whose claim is there."""
+def leases_are_passed(patch: pytest.MonkeyPatch) -> None:
+    """Two runs act on one VM at once: nobody looks at whose lease is there."""
     patch.setattr(leases, "at_work", lambda *given: None)
 
 
 def renewed_before_reading(patch: pytest.MonkeyPatch) -> None:
-    """The claim is renewed first, and the record that is built on is read after that, by a run that may have slept in between."""
+    """The lease is renewed first, and the record that is built on is read after that, by a run that may have slept in between."""
     real = maintenance_record.write_under_lease
 
     def write(records: Any, lease: Any, event_id: str, step: Any, expected_revision: Any, check_mode: bool) -> Any:

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One run: look at every VM, plan, act, again. What it does next depends on what it has learned since its turn began, on nothing else.
+"""One run: look at every VM, plan, act, again. What it does next depends on what it has learned since its iteration began, on nothing else.
 
-A run stands at a node: the looks of its turn so far, or its acts and the results of the present one. Nodes have numbers, and
+A run stands at a node: the observations of its iteration so far, or its acts and the results of the present one. Nodes have numbers, and
 each is computed once, however many interleavings lead to it.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
-from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, Step
+from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, RecordChange
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay, forget
 
 Node = tuple[Any, ...]
@@ -31,7 +31,7 @@ SETTINGS = {
     "margin": MARGIN,
     "undo_seconds": 30,
     "gone_seconds": 0,
-    "tell": False,
+    "notify": False,
 }
 
 
@@ -50,13 +50,13 @@ class Run:
         self.settings = {**SETTINGS, "has_health": case.health, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
         self.nodes: list[Node] = []
         self._numbers: dict[Node, int] = {}
-        self._steps: dict[int, tuple[Step, ...]] = {}
+        self._steps: dict[int, tuple[RecordChange, ...]] = {}
         self._after: dict[tuple[int, int, Any], int] = {}
         self._lists: list[list[dict[str, Any]]] = []
         self._list_numbers: dict[str, int] = {}
         self._planned: dict[Any, int] = {}
-        self._looks: dict[Any, dict[str, Any]] = {}
-        self.first = self._number(("look", (frozenset(), frozenset(), misses), (None,) * case.machines))
+        self._observations: dict[Any, dict[str, Any]] = {}
+        self.first = self._number(("observation", (frozenset(), frozenset(), misses), (None,) * case.machines))
 
     def _number(self, node: Node) -> int:
         found = self._numbers.get(node)
@@ -67,12 +67,12 @@ class Run:
 
     # --- What comes next --------------------------------------------------------------------------------------------
 
-    def steps(self, number: int) -> tuple[Step, ...]:
+    def steps(self, number: int) -> tuple[RecordChange, ...]:
         """The steps from which this run takes its next, whichever comes first."""
         found = self._steps.get(number)
         if found is None:
             node = self.nodes[number]
-            found = self._steps[number] = self._look_steps(node) if node[0] == "look" else (self._act(node),)
+            found = self._steps[number] = self._observation_steps(node) if node[0] == "observation" else (self._act(node),)
         return found
 
     def after(self, number: int, choice: int, clock: int, result: Any) -> int:
@@ -81,32 +81,32 @@ class Run:
         found = self._after.get(key)
         if found is None:
             node = self.nodes[number]
-            after = self._looked(node, self.steps(number)[choice], (clock, result)) if node[0] == "look" else self._acted(node, (clock, result))
+            after = self._looked(node, self.steps(number)[choice], (clock, result)) if node[0] == "observation" else self._acted(node, (clock, result))
             found = self._after[key] = self._number(after)
         return found
 
     # --- Looks ------------------------------------------------------------------------------------------------------
 
-    def _look_steps(self, node: Node) -> tuple[Step, ...]:
-        _kind, (_failed, _acknowledged, misses), looks = node
-        open_ones = [vm for vm in self.order if not isinstance(looks[vm], str) and (looks[vm] is None or looks[vm][0] == "part")]
-        steps: list[Step] = []
+    def _observation_steps(self, node: Node) -> tuple[RecordChange, ...]:
+        _kind, (_failed, _acknowledged, misses), observations = node
+        open_ones = [vm for vm in self.order if not isinstance(observations[vm], str) and (observations[vm] is None or observations[vm][0] == "part")]
+        steps: list[RecordChange] = []
         for vm in open_ones if self.case.any_order else open_ones[:1]:
-            steps.append(self._reading(vm, looks[vm]) if self.case.fine_looks else ("look", vm))
-            if vm in misses and looks[vm] is None:
+            steps.append(self._reading(vm, observations[vm]) if self.case.fine_observations else ("observation", vm))
+            if vm in misses and observations[vm] is None:
                 steps.append(("miss", vm))
         return tuple(steps)
 
-    def _reading(self, vm: int, part: Any) -> Step:
-        """The next step of a look whose file operations count one by one."""
+    def _reading(self, vm: int, part: Any) -> RecordChange:
+        """The next step of an observation whose file operations count one by one."""
         try:
             self._read(vm, part)
         except Pause as pause:
             return pause.step
-        raise AssertionError("a look that is complete has no next step")
+        raise AssertionError("an observation that is complete has no next step")
 
     def _read(self, vm: int, part: Any) -> dict[str, Any]:
-        """module_utils look(): document, claims, records, health, in this order."""
+        """module_utils look(): document, leases, records, health, in this order."""
         replay = Replay("", 0, part[1] if part else (), self.contents, False)
         try:
             return self._reads(replay, vm)
@@ -118,50 +118,50 @@ class Run:
         files, host = ModelFiles(replay, vm), ModelHost(replay, vm)
         events = replay.perform(("document", vm))
         now = replay.clock
-        claims = LeaseStore(files, host).read_all()
+        leases = LeaseStore(files, host).read_all()
         reading = RecordStore(files, host).read_all(f"vm-{vm}")
-        marks = Marks(files, host).read_all() if self.case.upgrades else None
+        marks = ProgressMarks(files, host).read_all() if self.case.upgrades else None
         serves = replay.perform(("check", vm))
-        return self._observation(vm, events, now, claims, reading, serves, marks)
+        return self._observation(vm, events, now, leases, reading, serves, marks)
 
-    def _looked(self, node: Node, step: Step, result: Any) -> Node:
-        _kind, (failed, acknowledged, misses), looks = node
+    def _looked(self, node: Node, step: RecordChange, result: Any) -> Node:
+        _kind, (failed, acknowledged, misses), observations = node
         vm = step[1]
         new: Any
         if step[0] == "miss":
             misses, new = tuple(one for one in misses if one != vm), "missed"
-        elif step[0] == "look":
+        elif step[0] == "observation":
             new = ("whole", result[1])
         else:
-            results = (*(looks[vm][1] if looks[vm] else ()), result)
+            results = (*(observations[vm][1] if observations[vm] else ()), result)
             new = ("part", results)
             try:
                 found = self._read(vm, new)
                 key = json.dumps(found, sort_keys=True)
-                self._looks[key] = found
+                self._observations[key] = found
                 new = ("read", key)
             except Pause as pause:
                 new = ("part", forget(results, pause.replay.taken))
-        looks = (*looks[:vm], new, *looks[vm + 1 :])
-        if any(one is None or one[0] == "part" for one in looks):
-            return "look", (failed, acknowledged, misses), looks
-        return self._next((failed, acknowledged, misses), self._plan(looks, failed, acknowledged), 0)
+        observations = (*observations[:vm], new, *observations[vm + 1 :])
+        if any(one is None or one[0] == "part" for one in observations):
+            return "observation", (failed, acknowledged, misses), observations
+        return self._next((failed, acknowledged, misses), self._plan(observations, failed, acknowledged), 0)
 
     def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
-        """What a look at one VM returns when nothing changes meanwhile."""
-        found = self._looks.get((vm, seen))
+        """What an observation of one VM returns when nothing changes meanwhile."""
+        found = self._observations.get((vm, seen))
         if found is None:
             files, serves, events, clock = seen
             still = _Still(dict(files), self.contents)
             replay = Replay("", clock, (), self.contents, False)
-            claims = LeaseStore(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
+            leases = LeaseStore(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
             reading = RecordStore(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
-            marks = Marks(still, ModelHost(replay, vm)).read_all() if self.case.upgrades else None  # type: ignore[arg-type]
-            found = self._looks[(vm, seen)] = self._observation(vm, events, clock, claims, reading, serves, marks)
+            marks = ProgressMarks(still, ModelHost(replay, vm)).read_all() if self.case.upgrades else None  # type: ignore[arg-type]
+            found = self._observations[(vm, seen)] = self._observation(vm, events, clock, leases, reading, serves, marks)
         return found
 
-    def _observation(self, vm: int, events: tuple[str, ...], clock: int, claims: Any, reading: Any, serves: bool, marks: Any) -> dict[str, Any]:
-        problems = claims.problems + reading.problems
+    def _observation(self, vm: int, events: tuple[str, ...], clock: int, leases: Any, reading: Any, serves: bool, marks: Any) -> dict[str, Any]:
+        problems = leases.problems + reading.problems
         return {
             "vm_name": f"vm{vm + 1}",
             "document_incarnation": 1,
@@ -173,8 +173,8 @@ class Run:
             "in_service": serves if self.case.health else None,
             "records": reading.records,
             "records_problems": problems,
-            "records_readable": reading.readable and claims.readable,
-            "claims": claims.claims,
+            "records_readable": reading.readable and leases.readable,
+            "leases": leases.leases,
             "upgrades": marks.marks if marks else [],
             "uptime_seconds": 50_000.0 + clock,
         }
@@ -195,38 +195,38 @@ class Run:
 
     # --- The plan ---------------------------------------------------------------------------------------------------
 
-    def _plan(self, looks: tuple[Any, ...], failed: Said, acknowledged: Said) -> int:
-        key = (looks, failed, acknowledged)
+    def _plan(self, observations: tuple[Any, ...], failed: Said, acknowledged: Said) -> int:
+        key = (observations, failed, acknowledged)
         found = self._planned.get(key)
         if found is None:
-            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(looks)], failed, acknowledged)
+            found = self._planned[key] = self._make_plan([self._given(vm, one) for vm, one in enumerate(observations)], failed, acknowledged)
         return found
 
     def _given(self, vm: int, one: Any) -> dict[str, Any] | None:
         if one == "missed":
             return None
-        return self._looks[one[1]] if one[0] == "read" else self._whole(vm, one[1])
+        return self._observations[one[1]] if one[0] == "read" else self._whole(vm, one[1])
 
-    def _observations(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> list[dict[str, Any]]:
+    def _observations(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> list[dict[str, Any]]:
         return [
             {
                 "host": f"vm{vm + 1}",
-                "state": "ok" if look else "unreachable",
-                "error": None if look else "no route",
-                "look": look,
+                "state": "ok" if observation else "unreachable",
+                "error": None if observation else "no route",
+                "observation": observation,
                 "methods": ["service"],
                 "reached_before": True,
                 "could_not_approve": [one for place, one in failed if place == vm],
                 "acknowledged": [one.lower() for place, one in acknowledged if place == vm],
             }
-            for vm, look in enumerate(looks)
+            for vm, observation in enumerate(observations)
         ]
 
-    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
-        now = max(look["now"] for look in looks if look)
-        plan = plans.make_plan(self._observations(looks, failed, acknowledged), policy=self.case.policy, settings=self.settings, now=now)
-        acts = [self._needed(step, looks) for step in plan["steps"] if step["act"] in ORDER]
-        acts.sort(key=lambda act: (ORDER[act["act"]], self.order.index(act["vm"])))
+    def _make_plan(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
+        now = max(observation["now"] for observation in observations if observation)
+        plan = plans.make_plan(self._observations(observations, failed, acknowledged), policy=self.case.policy, settings=self.settings, now=now)
+        acts = [self._needed(step, observations) for step in plan["actions"] if step["action"] in ORDER]
+        acts.sort(key=lambda act: (ORDER[act["action"]], self.order.index(act["vm"])))
         return self._list(acts)
 
     def _list(self, acts: list[dict[str, Any]]) -> int:
@@ -237,21 +237,21 @@ class Run:
             self._lists.append(acts)
         return number
 
-    def _needed(self, step: dict[str, Any], looks: list[dict[str, Any] | None]) -> dict[str, Any]:
+    def _needed(self, step: dict[str, Any], observations: list[dict[str, Any] | None]) -> dict[str, Any]:
         """The step without words that change nothing, and the record that goes with it."""
         vm = int(step["host"][2:]) - 1
-        look = looks[vm] or {}
+        observation = observations[vm] or {}
         kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "host")}
-        record = next((one for one in look.get("records", ()) if one["event"]["event_id"] == step["event_id"]), None)
-        return {"act": step["act"], "vm": vm, "step": kept, "record": record, "clock": looks_clock(look)}
+        record = next((one for one in observation.get("records", ()) if one["event"]["event_id"] == step["event_id"]), None)
+        return {"action": step["action"], "vm": vm, "step": kept, "record": record, "clock": observations_clock(observation)}
 
     # --- Acts -------------------------------------------------------------------------------------------------------
 
     def _next(self, carry: Any, number: int, place: int) -> Node:
-        """The first act from here on; without any, the next turn."""
+        """The first act from here on; without any, the next iteration."""
         if place < len(self._lists[number]):
-            return "act", carry, number, place, (), ()
-        return "look", carry, (None,) * self.case.machines
+            return "action", carry, number, place, (), ()
+        return "observation", carry, (None,) * self.case.machines
 
     def _call(self, node: Node) -> tuple[Any, ...]:
         """The call at which this act is, after what it was answered so far."""
@@ -266,7 +266,7 @@ class Run:
         _kind, _carry, number, place, said, _results = node
         given = self._lists[number][place]
         revision = (given["record"] or {}).get("revision")
-        seed = f"{self.identifier} {given['act']} {given['vm']} {given['step']['event_id']} {revision} {len(said)}"
+        seed = f"{self.identifier} {given['action']} {given['vm']} {given['step']['event_id']} {revision} {len(said)}"
         replay = Replay(seed, given["clock"], results, self.contents, self.case.jumps > 0)
         try:
             return write(replay, given["vm"], given["step"], self._call(node)[1]), replay
@@ -274,7 +274,7 @@ class Run:
             pause.replay = replay
             raise
 
-    def _act(self, node: Node) -> Step:
+    def _act(self, node: Node) -> RecordChange:
         call = self._call(node)
         if call[0] != "write":
             return call[0], self._lists[node[2]][node[3]]["vm"], *call[1:]
@@ -292,8 +292,8 @@ class Run:
             try:
                 answer, _replay = self._write(node, results)
             except Pause as pause:
-                return "act", carry, number, place, said, forget(results, pause.replay.taken)
-        after: Node = ("act", carry, number, place, (*said, answer), ())
+                return "action", carry, number, place, said, forget(results, pause.replay.taken)
+        after: Node = ("action", carry, number, place, (*said, answer), ())
         try:
             self._call(after)
         except StopIteration as end:
@@ -301,13 +301,13 @@ class Run:
         return after
 
     def _learned(self, carry: Any, given: dict[str, Any], outcome: str | None) -> Any:
-        """What a run keeps beyond its turn."""
+        """What a run keeps beyond its iteration."""
         failed, acknowledged, misses = carry
         step, vm = given["step"], given["vm"]
-        if given["act"] == "approve":
+        if given["action"] == "approve":
             ids = {(vm, one) for one in step["event_ids"]}
             failed = failed | ids if outcome == FAILED else failed - ids
-        elif given["act"] == "claim" and outcome != FAILED:
+        elif given["action"] == "acquire" and outcome != FAILED:
             acknowledged = acknowledged | {(vm, step["event_id"])}
         return failed, acknowledged, misses
 
@@ -342,6 +342,6 @@ def moment(clock: int) -> str:
     return fleet.utc_text(START + clock)
 
 
-def looks_clock(look: dict[str, Any]) -> int:
+def observations_clock(observation: dict[str, Any]) -> int:
     """The clock that a run last read on this VM."""
-    return int((utc_seconds(look.get("now")) or START) - START)
+    return int((utc_seconds(observation.get("now")) or START) - START)

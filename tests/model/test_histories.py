@@ -35,7 +35,7 @@ def test_no_history_breaks_a_rule_and_every_fair_one_ends_well() -> None:
             raise AssertionError(f"history({seed}): {broken}") from broken
         approvals += fleet.approvals
         drains += fleet.drains
-        lost += fleet.lost_claims
+        lost += fleet.lost_leases
     assert approvals > COUNT // 2
     assert drains > COUNT
     assert COUNT < 1000 or lost > 0

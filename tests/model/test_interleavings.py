@@ -58,11 +58,11 @@ def test_no_interleaving_breaks_a_rule_and_all_end_well(case: Case, capsys: pyte
         print(f"\n{case.name}: {found.states} states, {found.steps} steps, {found.shared} shared states, ended from {ended}")
 
 
-MUTANTS = [mutants.earlier_claim_may_pass, mutants.no_fresh_reading, mutants.claims_do_not_count]
+MUTANTS = [mutants.earlier_lease_may_pass, mutants.no_fresh_reading, mutants.leases_do_not_count]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
-def test_a_broken_claim_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_lease_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     # With drains: an approval looks at the room once more after it was noted, and that alone would do.
     found = Explorer(APART_LATE).explore_switching(3)
@@ -79,8 +79,8 @@ def test_a_run_that_sleeps_anywhere_past_its_limit_breaks_no_rule(capsys: pytest
         print(f"\n{ASLEEP_NOW.name}, two switches: {found.states} states, {found.shared} shared states")
 
 
-def test_a_command_that_comes_after_its_claim_is_gone_finds_its_room_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    """A run sleeps between its last look at its claim and the command that stops the service: what it has noted goes on counting."""
+def test_a_command_that_comes_after_its_lease_is_gone_finds_its_room_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run sleeps between its last observation at its lease and the command that stops the service: what it has noted goes on counting."""
     found = Explorer(ASLEEP).explore_switching(2)
     assert found.broken is None, "\n".join([str(found.broken), *found.trace])
     with capsys.disabled():
@@ -90,7 +90,7 @@ def test_a_command_that_comes_after_its_claim_is_gone_finds_its_room_kept(capsys
 def test_to_put_back_what_only_says_that_it_begins_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the collection did at first, and this search found to be wrong.
 
-    The record was read after the claim was renewed then. Since it is read before, to put back breaks no rule with three switches (10,216,797 states).
+    The record was read after the lease was renewed then. Since it is read before, to put back breaks no rule with three switches (10,216,797 states).
     """
     mutants.renewed_before_reading(monkeypatch)
     mutants.what_was_noted_is_put_back(monkeypatch)
@@ -99,14 +99,14 @@ def test_to_put_back_what_only_says_that_it_begins_is_caught(monkeypatch: pytest
     assert found.broken.startswith("rule 4: a drain")
 
 
-def test_to_act_without_renaming_the_own_claim_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_to_act_without_renaming_the_own_lease_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     mutants.act_without_renaming(monkeypatch)
     found = Explorer(ASLEEP).explore_switching(2)
     assert found.broken is not None
     assert found.broken.startswith("rule 4")
 
 
-def test_all_claims_in_one_file_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_leases_in_one_file_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Explorer(APART_LATE).explore_switching(3).broken is None
     mutants.one_shared_file(monkeypatch)
     found = Explorer(APART_LATE).explore_switching(3)

@@ -137,17 +137,17 @@ def test_what_was_cut_off_counts_as_out_where_nobody_knows_better(switches: int)
 
 
 CAUGHT = [
-    (broken.no_second_look, OTHERS, "rule 4|claim"),
-    (broken.no_second_look, APART, "rule 4"),
-    (broken.gate_ignores_claims, APART, "rule 4"),
-    (broken.gate_ignores_claims, AGAIN, "once|claim"),
-    (broken.gate_ignores_events, MINE, "claim: the upgrade drains|rule"),
+    (broken.no_second_observation, OTHERS, "rule 4|lease"),
+    (broken.no_second_observation, APART, "rule 4"),
+    (broken.gate_ignores_leases, APART, "rule 4"),
+    (broken.gate_ignores_leases, AGAIN, "once|lease"),
+    (broken.gate_ignores_events, MINE, "lease: the upgrade drains|rule"),
     (broken.gate_ignores_room, OTHERS, "rule 4"),
     (broken.done_is_forgotten, AGAIN, "once: VM 1 is done"),
-    (broken.respond_passes_the_upgrade, MINE, "claim|once"),
-    (mutants.claims_do_not_count, OTHERS, "rule 4"),
-    (broken.released_before_the_tasks, MINE, "claim: VM 1 was drained by respond"),
-    (broken.released_before_recovered, MINE, "claim: VM 1 was drained by respond"),
+    (broken.respond_passes_the_upgrade, MINE, "lease|once"),
+    (mutants.leases_do_not_count, OTHERS, "rule 4"),
+    (broken.released_before_the_tasks, MINE, "lease: VM 1 was drained by respond"),
+    (broken.released_before_recovered, MINE, "lease: VM 1 was drained by respond"),
     (broken.done_before_it_is, AGAIN, "once: VM 1 is marked as done"),
     (broken.back_before_upgraded, AGAIN, "once: VM 1 is put back"),
     (broken.upgraded_before_it_is, AGAIN, "once: VM 1 is marked as upgraded"),
@@ -155,11 +155,11 @@ CAUGHT = [
 
 
 @pytest.mark.parametrize(("mutant", "chosen", "words"), CAUGHT, ids=lambda one: getattr(one, "__name__", None) or getattr(one, "name", ""))
-def test_what_is_broken_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], chosen: Case, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_broken_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], chosen: Case, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     found = Explorer(chosen).explore(depth_first=True)
     assert found.broken is not None
-    with pytest.raises(AssertionError, match=words):
+    with pytest.raises(AssertionError, match=text):
         raise AssertionError(found.broken)
 
 
@@ -171,22 +171,22 @@ def test_marks_that_take_no_room_are_caught(monkeypatch: pytest.MonkeyPatch) -> 
 def test_to_adopt_what_is_not_dead_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Explorer(UNTOUCHED).explore_switching(3).broken is None
     broken.adopted_too_early(monkeypatch)
-    assert str(Explorer(UNTOUCHED).explore_switching(3).broken).startswith("claim: VM 1 was put back")
+    assert str(Explorer(UNTOUCHED).explore_switching(3).broken).startswith("lease: VM 1 was put back")
 
 
 def test_to_do_the_tasks_again_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first run is killed after its tasks, its claim's limit passes, and the upgrade is started again."""
+    """The first run is killed after its tasks, its lease's limit passes, and the upgrade is started again."""
     broken.upgraded_is_forgotten(monkeypatch)
     assert str(Explorer(ASLEEP[2]).explore_switching(2).broken).startswith("once: VM 1 is")
 
 
 def test_to_take_what_is_made_anew_for_renewed_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this search found: renew.yml listed its claim, slept, and made another one beside the run that had taken over."""
+    """What this search found: renew.yml listed its lease, slept, and made another one beside the run that had taken over."""
     broken.renewed_though_gone(monkeypatch)
     assert Explorer(ASLEEP[2]).explore_switching(2).broken is not None
 
 
-def test_to_act_without_renaming_the_own_claim_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_to_act_without_renaming_the_own_lease_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     mutants.act_without_renaming(monkeypatch)
     assert str(Explorer(ASLEEP[1]).explore_switching(2).broken).startswith("rule 4")
 

@@ -4,8 +4,8 @@
 
 """What role upgrade does on one VM once the gate is open, call by call: roles/gate (mark, release) and roles/upgrade.
 
-As in acts.py. C(look) is a look at this VM alone, C(ustop) and C(ustart) are what its drain method does, C(install) and
-C(installed) the beginning and the end of the user's tasks. Whoever loses its claim stops, and leaves everything as it is.
+As in acts.py. C(observation) is an observation at this VM alone, C(ustop) and C(ustart) are what its drain method does, C(install) and
+C(installed) the beginning and the end of the user's tasks. Whoever loses its lease stops, and leaves everything as it is.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ RecordOf = Callable[[Any], "dict[str, Any]"]
 
 def calls(given: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
     """The calls of one act."""
-    if given["act"] in ("claim", "release"):
+    if given["action"] in ("acquire", "release"):
         return acts.calls(given, numbers)
-    return ACTS[given["act"]](given["step"], given["record"] or {}, numbers, record_of)
+    return ACTS[given["action"]](given["step"], given["record"] or {}, numbers, record_of)
 
 
 def _mark(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
@@ -31,19 +31,19 @@ def _mark(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int],
 
 
 def _drain(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
-    """drain.yml: one look after the other. A drain is done at once here, so the first finds it drained, or it has failed."""
-    return (yield from _ours(acts.calls({"act": "drain", "step": step, "record": record}, numbers), step))
+    """drain.yml: one observation after the other. A drain is done at once here, so the first finds it drained, or it has failed."""
+    return (yield from _ours(acts.calls({"action": "drain", "step": step, "record": record}, numbers), step))
 
 
 def _tasks(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
-    yield "install", step["claim"]["run"]
-    yield "installed", step["claim"]["run"]
+    yield "install", step["lease"]["run"]
+    yield "installed", step["lease"]["run"]
     return None
 
 
 def _renew(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
     """renew.yml: all of the time again, or the end."""
-    answer = yield "write", {"state": "claimed", "renewal": True}
+    answer = yield "write", {"state": "leased", "renewal": True}
     if answer == FAILED:
         yield "write", {"state": "released", "event_id": None}
     return answer
@@ -53,9 +53,9 @@ def _recover(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, in
     """recover.yml: renew, look at the VM, put back what its record says, renew, see that it serves, and write that."""
     if (yield from _renew(step, record, numbers, record_of)) == FAILED:
         return FAILED
-    present = record_of((yield ("look",)))
+    present = record_of((yield ("observation",)))
     if present:
-        answer = yield from _ours(acts.calls({"act": "recover", "step": step, "record": present}, numbers), step)
+        answer = yield from _ours(acts.calls({"action": "recover", "step": step, "record": present}, numbers), step)
         if answer == FAILED:
             return FAILED
     if (yield from _renew(step, record, numbers, record_of)) == FAILED:
@@ -66,7 +66,7 @@ def _recover(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, in
 
 
 def _give_back(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int], record_of: RecordOf) -> Calls:
-    """release.yml: all claims of this run."""
+    """release.yml: all leases of this run."""
     return (yield "write", {"state": "released", "event_id": None})
 
 
@@ -78,7 +78,7 @@ def _ours(act: Calls, step: dict[str, Any]) -> Generator[tuple[Any, ...], Any, A
             call = act.send(answer)
         except StopIteration as end:
             return end.value
-        answer = yield ("u" + call[0], step["claim"]["run"]) if call[0] in ("stop", "start") else call
+        answer = yield ("u" + call[0], step["lease"]["run"]) if call[0] in ("stop", "start") else call
 
 
 ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int], RecordOf], Calls]] = {

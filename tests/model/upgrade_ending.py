@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.tests.model.ending import PAUSE, TURNS, Survivor
+from ansible_collections.maintenance.azure.tests.model.ending import ITERATIONS, PAUSE, Survivor
 from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, State
 from ansible_collections.maintenance.azure.tests.model.run import Run
 from ansible_collections.maintenance.azure.tests.model.upgrade_fleet import RUN, UpgradeFleet
@@ -32,14 +32,14 @@ class UpgradeSurvivor(Survivor):
         return super()._key(state), marks, state.upgrading
 
     def end(self, state: State) -> None:
-        """A turn of each, again and again, until nobody has anything to do any more."""
+        """An iteration of each, again and again, until nobody has anything to do any more."""
         runs: list[Run] = [self.run, *self.upgrades]
         nodes = [run.first for run in runs]
         pause = PAUSE
-        for _turn in range(TURNS):
+        for _iteration in range(ITERATIONS):
             acted = False
             for place, run in enumerate(runs):
-                state, nodes[place], did = self._one_turn(run, state, nodes[place])
+                state, nodes[place], did = self._one_iteration(run, state, nodes[place])
                 acted = acted or did
             if self._over(state) and not acted:
                 return
@@ -48,22 +48,22 @@ class UpgradeSurvivor(Survivor):
             state = self._time(state, 1 if acted else pause)
         raise BrokenRule(f"never over: {state.events}, serving {state.serving}, {state.upgrading}; " + "; ".join(self._records(state)))
 
-    def _one_turn(self, run: Run, state: State, node: int) -> tuple[State, int, bool]:
-        """To the end of the turn, or of the play. A play that failed is started again; one that came through is not."""
+    def _one_iteration(self, run: Run, state: State, node: int) -> tuple[State, int, bool]:
+        """To the end of the iteration, or of the play. A play that failed is started again; one that came through is not."""
         acted = False
         while run.steps(node):
-            acted = acted or run.nodes[node][0] == "act"
+            acted = acted or run.nodes[node][0] == "action"
             state, result = self.fleet.apply(state, run.steps(node)[0])
             node = run.after(node, 0, state.clock, result)
-            if node == run.first or self._new_turn(run, node):
+            if node == run.first or self._new_iteration(run, node):
                 break
         if not run.steps(node) and any(state.upgrading[vm] != "done" for vm in self.wanted):
             node = run.first
         return state, node, acted
 
-    def _new_turn(self, run: Run, node: int) -> bool:
+    def _new_iteration(self, run: Run, node: int) -> bool:
         kind, _carry, *rest = run.nodes[node]
-        return bool(kind == "look" and all(look is None for look in rest[0]))
+        return bool(kind == "observation" and all(observation is None for observation in rest[0]))
 
     def _over(self, state: State) -> bool:
         if not all(state.serving) or not set(state.events) <= {"over"} or not all(said.endswith(" recovered") for said in self._records(state)):

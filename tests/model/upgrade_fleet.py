@@ -8,8 +8,8 @@ C(State.upgrading) has a word for each VM: nothing, C(out) (drained by the upgra
 begun, and not ended), C(new) (they have, and the VM is still out), C(marked) (and the mark says so), C(cut) (begun, and put back by somebody
 else without that mark), C(back) (marked, and put back) and C(done) (and the mark says so). The tasks are never begun again after the first mark.
 
-No command can be told to look at a claim in the moment in which it acts. A run that slept past its limit between its last look at its claim
-and what it does then is taken for dead if the claim is gone: that C(gate_step_seconds) is longer is the user's to see to. A stop that comes late
+No command can be told to look at a lease in the moment in which it acts. A run that slept past its limit between its last observation at its lease
+and what it does then is taken for dead if the lease is gone: that C(gate_lease_seconds) is longer is the user's to see to. A stop that comes late
 must find its room kept even so, as in respond.
 """
 
@@ -25,7 +25,7 @@ from ansible_collections.maintenance.azure.tests.model.fleet import START, Broke
 RUN = "upg"
 OUT = ("out", "inside", "new", "marked")
 UPGRADED = ("marked", "back", "done")
-# No claim that was ever made has passed its limit before this.
+# No lease that was ever made has passed its limit before this.
 YOUNG = 180
 
 
@@ -54,9 +54,9 @@ class UpgradeFleet(Fleet):
             raise BrokenRule(f"once: VM {vm + 1} is {before}, and is drained for the upgrade again")
         hit = [event + 1 for event, status in enumerate(state.events) if status == "approved" and vm in self.case.events[event]]
         if hit:
-            raise BrokenRule(f"claim: the upgrade drains VM {vm + 1}, and event {hit[0]} of it is approved")
+            raise BrokenRule(f"lease: the upgrade drains VM {vm + 1}, and event {hit[0]} of it is approved")
         if not state.serving[vm] and before not in OUT:
-            raise BrokenRule(f"claim: the upgrade drains VM {vm + 1}, which respond has drained")
+            raise BrokenRule(f"lease: the upgrade drains VM {vm + 1}, which respond has drained")
 
     def _install(self, state: State, vm: int, run: str) -> tuple[State, Any]:
         if not self._holds(state, vm, run):
@@ -74,7 +74,7 @@ class UpgradeFleet(Fleet):
 
     def _is_out(self, state: State, vm: int, what: str) -> None:
         if state.serving[vm] or state.upgrading[vm] not in OUT:
-            raise BrokenRule(f"claim: the tasks of the upgrade {what} on VM {vm + 1}, which serves or is {state.upgrading[vm] or 'nobodys'}")
+            raise BrokenRule(f"lease: the tasks of the upgrade {what} on VM {vm + 1}, which serves or is {state.upgrading[vm] or 'nobodys'}")
 
     def _ustart(self, state: State, vm: int, run: str) -> tuple[State, Any]:
         if not self._holds(state, vm, run):
@@ -106,7 +106,7 @@ class UpgradeFleet(Fleet):
     def _stop(self, state: State, vm: int, event: int) -> tuple[State, Any]:
         self._leaves_alone(state, vm, "drained")
         if event >= len(self.case.events):
-            raise BrokenRule(f"claim: respond drains VM {vm + 1} for the upgrade")
+            raise BrokenRule(f"lease: respond drains VM {vm + 1} for the upgrade")
         return super()._stop(state, vm, event)
 
     def _start(self, state: State, vm: int, event: int) -> tuple[State, Any]:
@@ -123,13 +123,13 @@ class UpgradeFleet(Fleet):
         return super()._post(state, vm, events)
 
     def _leaves_alone(self, state: State, vm: int, what: str) -> None:
-        claims = [claim for claim in self._claims(state, vm) if claim.run.startswith(RUN) and claim.limit / 1000 > START + state.clock]
-        if state.upgrading[vm] in OUT and (claims or state.clock < YOUNG):
-            raise BrokenRule(f"claim: VM {vm + 1} was {what} by respond, and is under an upgrade ({state.upgrading[vm]})")
+        leases = [lease for lease in self._leases(state, vm) if lease.run.startswith(RUN) and lease.limit / 1000 > START + state.clock]
+        if state.upgrading[vm] in OUT and (leases or state.clock < YOUNG):
+            raise BrokenRule(f"lease: VM {vm + 1} was {what} by respond, and is under an upgrade ({state.upgrading[vm]})")
 
     def _holds(self, state: State, vm: int, run: str) -> bool:
-        """Whether the VM is this run's: no limit has passed yet since anything was claimed, or its claim is there."""
-        return state.clock < YOUNG or any(claim.run == run for claim in self._claims(state, vm))
+        """Whether the VM is this run's: no limit has passed yet since anything was leased, or its lease is there."""
+        return state.clock < YOUNG or any(lease.run == run for lease in self._leases(state, vm))
 
-    def _claims(self, state: State, vm: int) -> list[LeaseName]:
-        return [claim for name, _content in state.files[vm] if (claim := split_lease_name(name)) is not None]
+    def _leases(self, state: State, vm: int) -> list[LeaseName]:
+        return [lease for name, _content in state.files[vm] if (lease := split_lease_name(name)) is not None]

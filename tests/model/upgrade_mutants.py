@@ -20,22 +20,22 @@ from ansible_collections.maintenance.azure.tests.model import upgrade_run
 
 
 def _gates_own(patch: pytest.MonkeyPatch, **other: Any) -> None:
-    """The gate goes by another claiming; respond by the real one."""
+    """The gate goes by another acquiring leases on; respond by the real one."""
     patch.setattr(gate, "leases", types.SimpleNamespace(**{**vars(leases), **other}))
 
 
-def no_second_look(patch: pytest.MonkeyPatch) -> None:
-    """The gate claims, and opens in the same look."""
+def no_second_observation(patch: pytest.MonkeyPatch) -> None:
+    """The gate leases, and opens in the same observation."""
 
-    def claimed(*given: Any, **more: Any) -> bool:
-        leases.claimed(*given, **more)
+    def leased(*given: Any, **more: Any) -> bool:
+        leases.leased(*given, **more)
         return True
 
-    _gates_own(patch, claimed=claimed)
+    _gates_own(patch, leased=leased)
 
 
-def gate_ignores_claims(patch: pytest.MonkeyPatch) -> None:
-    """The claims of other runs are nothing to the gate."""
+def gate_ignores_leases(patch: pytest.MonkeyPatch) -> None:
+    """The leases of other runs are nothing to the gate."""
 
     def read(*given: Any) -> leases.Leases:
         board = leases.read(*given)
@@ -61,14 +61,14 @@ def done_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def respond_passes_the_upgrade(patch: pytest.MonkeyPatch) -> None:
-    """Respond does not see the claims of upgrades. (To forget only who is at work changes nothing: a claim counts as made where it is alone.)"""
+    """Respond does not see the leases of upgrades. (To forget only who is at work changes nothing: a lease counts as made where it is alone.)"""
     real = leases.read
 
     def read(*given: Any) -> leases.Leases:
         board = real(*given)
         if board.settings.run.kind == "events":
-            board.others = {name: [claim for claim in claims if claim.kind != "upgrade"] for name, claims in board.others.items()}
-            board.others = {name: claims for name, claims in board.others.items() if claims}
+            board.others = {name: [lease for lease in leases if lease.kind != "upgrade"] for name, leases in board.others.items()}
+            board.others = {name: leases for name, leases in board.others.items() if leases}
         return board
 
     patch.setattr(leases, "read", read)
@@ -117,7 +117,7 @@ def never_marked(patch: pytest.MonkeyPatch) -> None:
 
 
 def never_given_back(patch: pytest.MonkeyPatch) -> None:
-    """The claims of a batch that is done stay, and others wait for their time limit."""
+    """The leases of a batch that is done stay, and others wait for their time limit."""
     patch.setattr(upgrade_run, "BATCH", ("drain", "tasks", "upgraded", "recover", "done"))
 
 
@@ -127,7 +127,7 @@ def upgraded_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def renewed_though_gone(patch: pytest.MonkeyPatch) -> None:
-    """A claim that was there a moment ago is made anew, and taken for renewed. What the collection did at first."""
+    """A lease that was there a moment ago is made anew, and taken for renewed. What the collection did at first."""
     patch.setattr(lease_operations, "_is_for", lambda *given: False)
 
 

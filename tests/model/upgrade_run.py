@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""One run of an upgrade: look at the batch and at those who share its groups, ask the real gate, claim, look afresh, and go."""
+"""One run of an upgrade: look at the batch and at those who share its groups, ask the real gate, lease, look afresh, and go."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate
 from ansible_collections.maintenance.azure.tests.model import upgrade_acts
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED
-from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, Step
+from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, RecordChange
 from ansible_collections.maintenance.azure.tests.model.run import Node, Run, Said
 
-# gate_step_seconds: longer than a claim of respond, and shorter than the model's jump.
+# gate_lease_seconds: longer than a lease of respond, and shorter than the model's jump.
 STEP_SECONDS = 300
 # The batch's tasks, each on all its VMs before the next begins.
 BATCH = ("drain", "renew", "tasks", "upgraded", "recover", "done", "give_back")
@@ -32,10 +32,10 @@ class UpgradeRun(Run):
         self.key = f"upgrade:{upgrade}"
         # The batch looks at itself first, and then at the others.
         self.order = [*batch, *(vm for vm in range(case.machines) if vm not in batch)]
-        self.settings = {**self.settings, "claim_seconds": STEP_SECONDS, "run": {"id": identifier, "who": "model", "kind": "upgrade"}}
+        self.settings = {**self.settings, "lease_seconds": STEP_SECONDS, "run": {"id": identifier, "who": "model", "kind": "upgrade"}}
         self.ask = {"upgrade": upgrade, "batch": [f"vm{vm + 1}" for vm in batch], "quiet_seconds": 0, "marks": True}
 
-    def steps(self, number: int) -> tuple[Step, ...]:
+    def steps(self, number: int) -> tuple[RecordChange, ...]:
         """None once it has ended."""
         return () if self.nodes[number][0] == "end" else super().steps(number)
 
@@ -43,21 +43,21 @@ class UpgradeRun(Run):
         """Whether the play is over, done or failed."""
         return self.nodes[number][0] == "end"
 
-    def _make_plan(self, looks: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
-        now = max(look["now"] for look in looks if look)
-        found = gate.make_gate(self._observations(looks, failed, acknowledged), self.ask, policy=self.case.policy, settings=self.settings, now=now)
-        acts = [self._needed(step, looks) for step in found["steps"] if step["act"] in ("claim", "release")]
+    def _make_plan(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> int:
+        now = max(observation["now"] for observation in observations if observation)
+        found = gate.make_gate(self._observations(observations, failed, acknowledged), self.ask, policy=self.case.policy, settings=self.settings, now=now)
+        acts = [self._needed(step, observations) for step in found["actions"] if step["action"] in ("acquire", "release")]
         if found["go"]:
-            acts += [self._needed(step, looks) for step in found["steps"] if step["act"] == "mark"]
-            acts += [self._batch_act(kind, host, looks) for kind in BATCH for host in found["batch"] if not (kind in WORK and host in found["upgraded"])]
+            acts += [self._needed(step, observations) for step in found["actions"] if step["action"] == "mark_progress"]
+            acts += [self._batch_act(kind, host, observations) for kind in BATCH for host in found["batch"] if not (kind in WORK and host in found["upgraded"])]
         if found["go"] or found["nothing_to_do"]:
-            acts.append({"act": "end", "vm": 0, "step": {}, "record": None, "clock": 0})
+            acts.append({"action": "end", "vm": 0, "step": {}, "record": None, "clock": 0})
         return self._list(acts)
 
-    def _batch_act(self, kind: str, host: str, looks: list[dict[str, Any] | None]) -> dict[str, Any]:
+    def _batch_act(self, kind: str, host: str, observations: list[dict[str, Any] | None]) -> dict[str, Any]:
         """roles/upgrade/vars: what the VM is drained for, in place of an event."""
         step = {
-            "act": kind,
+            "action": kind,
             "host": host,
             "event_id": self.key,
             "event": {"event_id": self.key, "event_type": "Upgrade", "event_status": "Scheduled", "event_source": "User", "resources": [host]},
@@ -65,9 +65,9 @@ class UpgradeRun(Run):
             "rule": {"name": "rolling upgrade", "drain": True, "approve": "never", "order": 1},
             "upgrade": self.upgrade,
             "state": kind,
-            "claim": {"run": self.identifier, "seconds": 30 if kind == "done" else STEP_SECONDS, "who": "model", "kind": "upgrade"},
+            "lease": {"run": self.identifier, "seconds": 30 if kind == "done" else STEP_SECONDS, "who": "model", "kind": "upgrade"},
         }
-        return self._needed(step, looks)
+        return self._needed(step, observations)
 
     def _call(self, node: Node) -> tuple[Any, ...]:
         _kind, _carry, number, place, said, _results = node
@@ -84,17 +84,17 @@ class UpgradeRun(Run):
 
     def _next(self, carry: Any, number: int, place: int) -> Node:
         acts = self._lists[number]
-        if place < len(acts) and acts[place]["act"] == "end":
+        if place < len(acts) and acts[place]["action"] == "end":
             return END
         if carry is None:
             return END
         return super()._next(carry, number, place)
 
     def _learned(self, carry: Any, given: dict[str, Any], outcome: str | None) -> Any:
-        """What was given back is acknowledged no more. A task that fails ends the play; a claim that cannot be made does not."""
+        """What was given back is acknowledged no more. A task that fails ends the play; a lease that cannot be made does not."""
         failed, acknowledged, misses = super()._learned(carry, given, outcome)
-        if given["act"] == "release":
+        if given["action"] == "release":
             acknowledged = frozenset(one for one in acknowledged if one[0] != given["vm"])
-        elif given["act"] != "claim" and outcome == FAILED:
+        elif given["action"] != "acquire" and outcome == FAILED:
             return None
         return failed, acknowledged, misses

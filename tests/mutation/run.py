@@ -35,7 +35,7 @@ LOOKED_AT = (
     *(f"core/ReplaceBinaryOperator_{name}_" for name in ("BitOr", "Mul", "Pow", "Div")),
     *(f"core/ReplaceComparisonOperator_{name}_" for name in ("Eq", "NotEq")),
 )
-"""Operators that may stand in type hints and signatures, or compare words; none of the others makes a mutant that is skipped."""
+"""Operators that may stand in type hints and signatures, or compare words; none of the others make a mutant that is skipped."""
 
 
 def main() -> int:

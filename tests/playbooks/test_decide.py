@@ -84,7 +84,7 @@ def test_a_dead_vm_is_retired(make_lab: Make) -> None:
     lab.respond()
     assert lab.simulator.approvals() == []
     output = lab.respond(respond_retired="web2")
-    assert "Retired (respond_retired), so nobody waits for them: web2." in output
+    assert "Retired (respond_retired), so nothing waits for them: web2." in output
     (approval,) = lab.simulator.approvals()
     assert both in approval["body"]
     assert alone not in approval["body"], "approved for nobody"

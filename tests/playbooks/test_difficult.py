@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""VMs that say nothing, nonsense, or the wrong time: each is reported by name, none counts as "no events", and nobody waits for them."""
+"""VMs that say nothing, nonsense, or the wrong time: each is reported by name, none counts as "no events", and nothing waits for them."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def shift_clock(lab: Lab, vm: str, seconds: int) -> None:
 def difficult(make_lab: Make) -> Lab:
     """Two VMs that are fine, one that lists the events of those that say nothing, and the difficult ones."""
     lab = make_lab([*FINE, "witness", *SILENT, *CLOCKS], 10, "--switch", "rate_limit=0")
-    # Short, because every pass waits for it; long enough for a look on a busy machine.
-    lab.all["respond_look_seconds"] = 12
+    # Short, because every pass waits for it; long enough for an observation on a busy machine.
+    lab.all["respond_observation_seconds"] = 12
     lab.hosts["unreachable"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
     lab.hosts["dead"]["respond_endpoint"] = "http://127.0.0.1:9"
     lab.simulator.ask("POST", "/faults", {"kind": "html_ok", "vm": "html", "path": "any"})
@@ -105,7 +105,7 @@ def test_difficult_vms_are_named_hold_their_own_events_and_delay_nobody(make_lab
     assert named(output, "Unreachable: ") == {"unreachable"}
     assert named(output, "Clock differs from this machine's by more than a minute: ") == set(CLOCKS)
     for vm, why in (("dead", "cannot connect"), ("html", "is not JSON"), ("blocked", "no complete answer within|imed out")):
-        said = re.findall(rf"{vm} could not be looked at: ([^\n]*)", output)[0]
+        said = re.findall(rf"{vm} could not be observed: ([^\n]*)", output)[0]
         assert re.search(why, said), said
     for vm, event in held.items():
         (line,) = [line for line in output.splitlines() if event in line and "Next:" in line]
@@ -131,16 +131,16 @@ def test_difficult_vms_are_named_hold_their_own_events_and_delay_nobody(make_lab
     respond_until(lab, lambda: approved(lab) == {fine, *own.values(), *held.values()})
 
 
-def test_a_vm_that_does_not_answer_is_not_waited_for_in_every_turn(make_lab: Make, tmp_path: pathlib.Path) -> None:
+def test_a_vm_that_does_not_answer_is_not_waited_for_in_every_iteration(make_lab: Make, tmp_path: pathlib.Path) -> None:
     lab = make_lab(["fine", "blocked"], 10, "--switch", "rate_limit=0")
     # So long that only a run which asks it in every turn asks it twice.
-    lab.all["respond_look_seconds"] = 16
+    lab.all["respond_observation_seconds"] = 16
     simulator = lab.simulator
     simulator.ask("POST", "/faults", {"kind": "slow", "vm": "blocked", "seconds": BLOCKED_SECONDS, "count": 1000})
     simulator.event("Freeze", ["fine", "blocked"], duration_in_seconds=5, notice=36000)
     simulator.event("Freeze", ["fine"], duration_in_seconds=30, notice=36000, started_seconds=36000)
     output = lab.respond()
     assert len(simulator.approvals()) == 1
-    turns = output.count("What each VM does next]")
-    assert turns >= 4, "it took no turns"
-    assert times_asked(lab, "slow") < turns / 2
+    iterations = output.count("What each VM does next]")
+    assert iterations >= 4, "it took no turns"
+    assert times_asked(lab, "slow") < iterations / 2

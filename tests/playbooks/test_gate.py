@@ -57,7 +57,7 @@ def test_two_lines_in_a_serial_play(make_lab: Make) -> None:
     assert (lab.folder / "log").read_text().splitlines() == ["web1 web1", "web2 web2", "web3 web3"]
     # Nobody had asked before: an empty list proved nothing for a while.
     assert "Scheduled Events were enabled just now on" in output
-    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
+    assert [lab.leases(vm) for vm in lab.vms] == [[], [], []]
     assert lab.simulator.approvals() == []
 
 
@@ -67,7 +67,7 @@ def test_an_event_on_the_batch_stops_the_play(make_lab: Make) -> None:
     output = play(lab, code=2, gate_wait_seconds=0)
     assert f"Reboot {event} names web1; it starts in" in output
     assert not (lab.folder / "log").exists()
-    assert lab.claims("web1") == []
+    assert lab.leases("web1") == []
 
 
 def test_an_event_on_another_member_takes_the_room(make_lab: Make) -> None:
@@ -92,15 +92,15 @@ def test_playbook_gate_holds_respond_off_until_it_is_given_back(make_lab: Make) 
     lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_output=str(answer), gate_name="Firmware")
     found = json.loads(answer.read_text())
     assert (found["go"], found["run"], found["batch"]) == (True, "tool0001", ["web1"])
-    assert len(lab.claims("web1")) == 1
-    assert lab.claims("web2") == []
+    assert len(lab.leases("web1")) == 1
+    assert lab.leases("web2") == []
     lab.simulator.event("Reboot", ["web1"], notice=36000)
     output = lab.respond(respond_drain_seconds=30)
     assert "upgrade 'Firmware'" in output
     assert lab.flag("web1").exists(), "it was drained under the upgrade"
     assert "The gate is closed" in lab.play("maintenance.azure.gate", code=2, gate_hosts="web1", gate_wait_seconds=0)
     lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_action="release")
-    assert lab.claims("web1") == []
+    assert lab.leases("web1") == []
 
 
 def test_a_rolling_upgrade_goes_on_where_it_stopped(make_lab: Make) -> None:
@@ -120,20 +120,20 @@ def test_a_rolling_upgrade_goes_on_where_it_stopped(make_lab: Make) -> None:
     output = lab.play("maintenance.azure.rolling_upgrade", code=2, breaks="web2", **given)
     assert "Upgrade Kernel failed on web2: It broke." in output
     assert log.read_text().splitlines() == ["web1 False", "web2 False"]
-    # Nobody has to wait for anything: the claim was given back, and the mark says what is to be done.
-    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
+    # Nobody has to wait for anything: the lease was given back, and the mark says what is to be done.
+    assert [lab.leases(vm) for vm in lab.vms] == [[], [], []]
     assert lab.flag("web2").exists()
     lab.play("maintenance.azure.rolling_upgrade", **given)
     # lineinfile writes a line once: web2 was upgraded again, web1 was not asked.
     assert log.read_text().splitlines() == ["web1 False", "web2 False", "web3 False"]
     assert all(lab.flag(vm).exists() for vm in lab.vms)
-    assert [lab.claims(vm) for vm in lab.vms] == [[], [], []]
+    assert [lab.leases(vm) for vm in lab.vms] == [[], [], []]
     states = [json.loads(next(lab.records_folder(vm).glob("upgrade-*.json")).read_text())["state"] for vm in lab.vms]
     assert states == ["done"] * 3
     assert all(record["phase"] == "recovered" for vm in lab.vms for record in lab.records(vm))
 
 
-def test_in_check_mode_nothing_is_claimed(make_lab: Make, tmp_path: pathlib.Path) -> None:
+def test_in_check_mode_nothing_is_leased(make_lab: Make, tmp_path: pathlib.Path) -> None:
     lab = grouped(make_lab, "web1", "web2")
     (lab.folder / "none.yml").write_text("[]")
     output = lab.play("maintenance.azure.rolling_upgrade", "--check", upgrade_hosts="all", upgrade_name="Kernel", upgrade_tasks="none.yml")

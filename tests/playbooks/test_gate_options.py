@@ -26,7 +26,7 @@ PLAY = """
       ansible.builtin.include_role:
         name: maintenance.azure.gate
 
-    - name: Forget the claim
+    - name: Forget the lease
       ansible.builtin.file:
         path: "{{ item }}"
         state: absent
@@ -37,7 +37,7 @@ PLAY = """
         name: maintenance.azure.gate
         tasks_from: renew.yml
       vars:
-        gate_step_seconds: 7200
+        gate_lease_seconds: 7200
 
     - name: Upgrade
       ansible.builtin.shell: echo "{{ inventory_hostname }} $(ls {{ respond_records_path }} | grep claim-)" >> "{{ log }}"
@@ -90,7 +90,7 @@ def test_quiet_time_after_an_event_and_events_that_are_too_far_away(make_lab: Ma
         upgrade.wait(10)
     shown = (lab.folder / "output").read_text()
     # A person sees who waits for what, since when, and until when.
-    assert "Waited " in shown and "next look in " in shown
+    assert "Waited " in shown and "next observation in " in shown
     assert [line.split()[0] for line in (lab.folder / "log").read_text().splitlines()] == ["web1", "web2"]
     assert far not in shown, "an event that is too far away is in the way"
 
@@ -109,7 +109,7 @@ def test_the_machine_that_runs_ansible_must_have_no_event_itself(make_lab: Make)
     limit = int(lines[0].split()[1].rpartition(".json")[0].rpartition(".")[2]) / 1000
     assert limit - time.time() > 3600
     output = play(lab, code=2, loses=True, gate_wait_seconds=60)
-    assert "The claim of upgrade Upgrade one by one on web1 was gone" in output
+    assert "The lease of upgrade Upgrade one by one on web1 was gone" in output
     assert len((lab.folder / "log").read_text().splitlines()) == 2
     assert not list(lab.records_folder("web1").glob("claim-*")), "what was no renewal stays"
 

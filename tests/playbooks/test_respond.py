@@ -217,7 +217,7 @@ def test_lost_network_in_the_middle_is_never_taken_for_the_end(make_lab: Make) -
     lab.simulator.event("Reboot", ["web1"], notice=36000, approvals="none")
     lab.respond()
     assert lab.records("web1")[0]["phase"] == "approved"
-    assert lab.claims("web1") == [], "a run that is over stands in the way of the next"
+    assert lab.leases("web1") == [], "a run that is over stands in the way of the next"
     lab.simulator.ask("POST", "/faults", {"kind": "empty_body", "count": 1000})
     for _run in range(2):
         lab.respond()
@@ -234,7 +234,7 @@ def test_status_shows_explains_and_changes_nothing(make_lab: Make, tmp_path: pat
     lab = make_lab(["web1", "web2"])
     lab.hosts["web2"].update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
     event = lab.simulator.event("Reboot", ["web1"], event_source="User", notice=36000)
-    # A line break, a terminal's commands, and letters that turn the order round: an id and a text that a VM may have made up.
+    # A line break, a terminal's commands, and letters that iteration the order round: an id and a text that a VM may have made up.
     hostile = "\x1b[2J\x9b31m\u202e\nweb9: approved"
     lab.simulator.event("Reboot", ["web1"], event_id=f"{event[:8]}{hostile}", description=hostile, notice=36000)
     text = lab.status()
@@ -263,7 +263,7 @@ BATCHES = """
 - hosts: web1
   gather_facts: false
   tasks:
-    # As a module of a VM that somebody has taken over may bring it along.
+    # As a module of a VM that an attacker has taken over may bring it along.
     - ansible.builtin.set_fact: {respond_policy: [], cacheable: true}
 - hosts: all
   gather_facts: false

@@ -52,8 +52,8 @@ def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_
     log = give_services(lab)
     # Two runs that give way to each other need some time more.
     lab.all.update(respond_capacity=[{"name": "web", "members": VMS, "max_unavailable": 1}], respond_drain_seconds=30, respond_wait_timeout=700)
-    # Longer than a turn on the busiest machine: a claim that ends before its run looks again is only removed, again and again.
-    lab.all["respond_timing"]["claim_seconds"] = 120
+    # Longer than an iteration on the busiest machine: a lease that ends before its run looks again is only removed, again and again.
+    lab.all["respond_timing"]["lease_seconds"] = 120
     for vm in ("web1", "web2"):
         lab.simulator.event("Freeze", [vm], duration_in_seconds=30, notice=72000, started_seconds=60)
     for code, output in at_once(lab):
@@ -65,12 +65,12 @@ def test_two_runs_at_once_do_everything_once_and_never_take_two_of_a_group(make_
     assert changes[1] == f"started {first}", changes
     for vm in ("web1", "web2"):
         assert lab.phases(vm)[-1] == "recovered"
-    assert [lab.claims(vm) for vm in VMS] == [[], [], []]
+    assert [lab.leases(vm) for vm in VMS] == [[], [], []]
 
 
-def leave_a_claim(lab: Lab, vm: str, run: str, seconds: float) -> None:
+def leave_a_lease(lab: Lab, vm: str, run: str, seconds: float) -> None:
     """What a run that was killed leaves behind."""
-    play = lab.folder / "claim.yml"
+    play = lab.folder / "lease.yml"
     play.write_text(
         f"""
 - hosts: {vm}
@@ -78,43 +78,43 @@ def leave_a_claim(lab: Lab, vm: str, run: str, seconds: float) -> None:
   tasks:
     - maintenance.azure.maintenance_record:
         records_path: "{{{{ respond_records_path }}}}"
-        state: claimed
+        state: leased
         event_id: {EVENT}
-        claim: {{run: {run}, who: bob on deploy2, seconds: {seconds}}}
+        lease: {{run: {run}, who: bob on deploy2, seconds: {seconds}}}
 """
     )
     lab.play(str(play))
 
 
-def test_a_vm_that_another_run_has_claimed_is_left_to_it(make_lab: Make) -> None:
+def test_a_vm_that_another_run_has_leased_is_left_to_it(make_lab: Make) -> None:
     lab = make_lab(VMS)
     log = give_services(lab)
     lab.simulator.event("Reboot", ["web1", "web2"], notice=72000, started_seconds=60, event_id=EVENT)
-    leave_a_claim(lab, "web2", "other0run", 3600)
+    leave_a_lease(lab, "web2", "other0run", 3600)
     output = lab.respond()
     assert "run other0run of bob on deploy2 is at work on web2" in output
     assert log.read_text() == "", "it was drained behind another run's back"
     assert lab.simulator.approvals() == []
-    assert lab.claims("web1") == [], "half an event stays claimed"
+    assert lab.leases("web1") == [], "half an event stays leased"
     assert "At work: run other0run of bob on deploy2" in lab.status()
-    assert len(lab.claims("web2")) == 1
+    assert len(lab.leases("web2")) == 1
 
 
-def test_what_a_dead_run_had_claimed_is_taken_over_when_its_time_is_over(make_lab: Make) -> None:
+def test_what_a_dead_run_had_leased_is_taken_over_when_its_time_is_over(make_lab: Make) -> None:
     lab = make_lab(VMS)
     log = give_services(lab)
     lab.simulator.event("Reboot", ["web1", "web2"], notice=72000, started_seconds=60, event_id=EVENT)
-    leave_a_claim(lab, "web2", "other0run", 1)
-    leave_a_claim(lab, "web3", "other0run", 1)
+    leave_a_lease(lab, "web2", "other0run", 1)
+    leave_a_lease(lab, "web3", "other0run", 1)
     time.sleep(1.1)
     lab.respond(respond_wait=True)
     assert sorted(log.read_text().split("\n")[:-1]) == ["started web1", "started web2", "stopped web1", "stopped web2"]
     assert len(lab.simulator.approvals()) == 1
-    assert [lab.claims(vm) for vm in VMS] == [[], [], []]
+    assert [lab.leases(vm) for vm in VMS] == [[], [], []]
 
 
-def test_a_run_that_lost_its_claim_does_nothing_more(make_lab: Make) -> None:
-    """The drain of web1 takes its claim away, as another run would after the time limit: then nothing is noted and nothing approved."""
+def test_a_run_that_lost_its_lease_does_nothing_more(make_lab: Make) -> None:
+    """The drain of web1 takes its lease away, as another run would after the time limit: then nothing is noted and nothing approved."""
     lab = make_lab(["web1"])
     records = lab.folder / "web1" / "records"
     thief = lab.folder / "thief"
@@ -124,5 +124,5 @@ def test_a_run_that_lost_its_claim_does_nothing_more(make_lab: Make) -> None:
     lab.simulator.event("Reboot", ["web1"], notice=72000, started_seconds=60)
     # It is robbed again and again, and tries until its time is over.
     lab.respond(code=None, respond_timing={**lab.all["respond_timing"], "retries": 0}, respond_wait_timeout=40)
-    assert "drained" not in lab.phases("web1"), "it wrote on after its claim was gone"
+    assert "drained" not in lab.phases("web1"), "it wrote on after its lease was gone"
     assert lab.phases("web1")[:2] == ["noticed", "draining"]

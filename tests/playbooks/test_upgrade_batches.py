@@ -138,7 +138,7 @@ class Site:
             lab.hosts[vm].update(drain_methods=[{"method": "haproxy", "balancers": ["lb1"]}], respond_health={})
             self.balancer.wait_for(lambda vm=vm: self.balancer.status("shop", vm) == "UP", f"{vm} is not up")
 
-    def mirrors(self, vm: str) -> list[dict[str, t.Any]]:
+    def replicas(self, vm: str) -> list[dict[str, t.Any]]:
         return [json.loads(path.read_text()) for path in (self.lab.folder / vm / "records").glob("mirror-*.json")]
 
     def close(self) -> None:
@@ -161,10 +161,10 @@ def test_what_failed_is_left_until_the_upgrade_goes_on_or_is_forgotten(site: Sit
     shown = upgrade(lab, code=2, breaks="web1", upgrade_hosts="web1")
     assert "Upgrade Kernel failed on web1: It broke. The VM is left out of service." in shown
     assert "has no copy on another VM" not in shown
-    (mirror,) = site.mirrors("web2")
-    assert (mirror["vm"], mirror["record"]["event"]["event_id"]) == ("web1", "upgrade:Kernel")
+    (replica,) = site.replicas("web2")
+    assert (replica["vm"], replica["record"]["event"]["event_id"]) == ("web1", "upgrade:Kernel")
     assert balancer.admin_state("shop", "web1") == "maint"
-    # Nobody claims it, and respond leaves it alone: a person wants to look at it.
+    # Nobody leases it, and respond leaves it alone: a person wants to look at it.
     assert not list(lab.records_folder("web1").glob("claim-*"))
     said = lab.respond()
     assert balancer.admin_state("shop", "web1") == "maint"
@@ -172,7 +172,7 @@ def test_what_failed_is_left_until_the_upgrade_goes_on_or_is_forgotten(site: Sit
     upgrade(lab, upgrade_hosts="web1")
     assert lines(lab) == ["web1", "web1"]
     assert {balancer.admin_state("shop", vm) for vm in lab.vms} == {"ready"}
-    assert site.mirrors("web1") == site.mirrors("web2") == [], "the copy of what is over stays"
+    assert site.replicas("web1") == site.replicas("web2") == [], "the copy of what is over stays"
     # Forgotten, the same upgrade may be done again.
     lab.play("maintenance.azure.gate", gate_hosts="web1", gate_action="forget", gate_name="Kernel")
     assert not list(lab.records_folder("web1").glob("upgrade-*")) and not list(lab.records_folder("web1").glob("claim-*"))

@@ -60,7 +60,7 @@ def killed(lab: Lab, point: str, **more: t.Any) -> None:
 
 
 def holders(lab: Lab) -> dict[str, str]:
-    """Which VM is claimed, and by which run."""
+    """Which VM is leased, and by which run."""
     return {vm: path.name.split("-")[1] for vm in lab.vms for path in lab.records_folder(vm).glob("claim-*")}
 
 
@@ -89,7 +89,7 @@ def faults(lab: Lab, times: int) -> list[str]:
     if any(not line.endswith(" beside 1") for line in lines):
         found.append(f"both were out at once, or none: {lines}")
     if holders(lab):
-        found.append(f"claims are left: {holders(lab)}")
+        found.append(f"leases are left: {holders(lab)}")
     return found
 
 
@@ -108,7 +108,7 @@ def test_killed_again_and_again_every_vm_is_upgraded_once(make_lab: Make) -> Non
     # Its tasks are done: from here on they are not done again, whatever happens.
     killed(lab, "web1|Release | Write down that the upgrade is done|1", **dead(lab))
     assert lab.flag("web1").exists()
-    killed(lab, "web2|Upgrade|1", upgrade_step_seconds=2, **dead(lab))
+    killed(lab, "web2|Upgrade|1", upgrade_tasks_seconds=2, **dead(lab))
     # Nobody says that this run is dead: the time limit of its step does.
     done = run(lab)
     assert done.returncode == 0, done.stdout[-5000:]

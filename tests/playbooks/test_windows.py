@@ -73,7 +73,7 @@ def test_killed_and_run_again_ends_the_same(make_lab: Make, number: int) -> None
     finally:
         if run.poll() is None:
             kill(run)
-    # Every file with a record's or a claim's name is whole.
+    # Every file with a record's or a lease's name is whole.
     for path in [*lab.records_folder("win1").glob("event-*.json"), *lab.records_folder("win1").glob("claim-*.json")]:
         json.loads(path.read_text())
     lab.respond(respond_wait=True)

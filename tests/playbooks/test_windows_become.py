@@ -12,7 +12,7 @@ def test_no_sudo_on_windows(make_lab: t.Callable[..., t.Any]) -> None:
     lab = make_lab(["web1", "web2"], windows=["web1"])
     lab.hosts["web1"].pop("ansible_become")
     said = lab.status()
-    assert "become is not played" not in said and "could not be looked at" not in said, said
+    assert "become is not played" not in said and "could not be observed" not in said, said
     # A host that wants it says so, and that is heard.
     lab.hosts["web1"]["ansible_become"] = True
     assert "become is not played" in lab.play("maintenance.azure.status", code=None)

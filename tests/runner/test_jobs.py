@@ -55,12 +55,12 @@ def test_a_closed_gate_is_red_and_an_open_one_is_not(make_lab: Make, place: Plac
     closed = run(place, lab, "Maintenance gate", gate_hosts="web1", gate_wait_seconds=0)
     assert (closed.status, closed.code) == ("failed", 2), closed.output
     assert event in closed.output
-    assert closed.artifacts["gate_stats"] == {"go": False, "vms": 1, "done": 0, "obstacles": 1}
+    assert closed.artifacts["gate_stats"] == {"go": False, "vms": 1, "done": 0, "blockers": 1}
     opened = run(place, lab, "Maintenance gate", gate_hosts="web2", gate_wait_seconds=0).good()
-    assert opened.artifacts["gate_stats"] == {"go": True, "vms": 1, "done": 0, "obstacles": 0}
+    assert opened.artifacts["gate_stats"] == {"go": True, "vms": 1, "done": 0, "blockers": 0}
 
 
-def test_a_vm_that_cannot_be_reached_does_not_turn_a_good_respond_red(make_lab: Make, place: Place) -> None:
+def test_a_vm_that_cannot_be_reached_does_not_iteration_a_good_respond_red(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1", "web2", "web3"])
     unreachable(lab, "web2")
     event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, **FAR)

@@ -5,7 +5,7 @@
 """A fleet in which one VM lies: its answer may be anything. What is planned for all others must be what it could cause by itself.
 
 Two plans are compared: that of the lie, and those of what the VM may honestly be: it does not answer, or it gives some valid answer
-about itself. Its word about an event that it lists, and a name or an id that it claims, may hold approvals (design, rule 9); so
+about itself. Its word about an event that it lists, and a name or an id that it leases, may hold approvals (design, rule 9); so
 the plans compared with it are made with the same holds, and those are checked by themselves.
 """
 
@@ -64,9 +64,9 @@ class Scene:
         members = self.dice.sample(self.names, self.dice.randint(1, len(self.names)))
         return {"name": name, "members": members, "max_unavailable": self.dice.choice((0, 1, 1, 2))}
 
-    def answer(self, name: str, **look: Any) -> Observation:
+    def answer(self, name: str, **observation: Any) -> Observation:
         """What an honest VM says."""
-        records, claims, acknowledged = [], [], []
+        records, leases, acknowledged = [], [], []
         for one in self.events:
             if name not in one["resources"]:
                 continue
@@ -75,31 +75,31 @@ class Scene:
                 noted = {"approving_at": at(-3)} if phase == "drained" and self.dice.random() < 0.3 else {}
                 records.append(record(phase, one, ago=self.dice.choice((5, 20, 90)), **noted))
             if self.run and self.dice.random() < 0.8:
-                claims.append(a_claim(one["event_id"], RUN["id"]))
+                leases.append(a_lease(one["event_id"], RUN["id"]))
                 acknowledged.append(one["event_id"].lower())
         identity = {"name": name, "resource_group": "RG", "subscription_id": "S", "vm_id": f"id-of-{name}"}
         in_service = self.dice.choice((None, True)) if not self.health else self.dice.choice((True, True, False))
-        found = vm(name, copy.deepcopy(self.events), records, claims=claims, identity=identity, in_service=in_service, **look)
-        # Whether it was looked at before in this run, and said the same.
+        found = vm(name, copy.deepcopy(self.events), records, leases=leases, identity=identity, in_service=in_service, **observation)
+        # Whether it was observed before in this run, and said the same.
         before = {"listed_before": copy.deepcopy(self.events)} if self.dice.random() < 0.7 else {}
         return {**found, "acknowledged": acknowledged, "expected_identity": {"name": name} if self.dice.random() < 0.3 else None, **before}
 
     def plan(self, answer: Observation | None) -> dict[str, Any]:
         """The plan in which the liar says this; None where it does not answer."""
         mine = self.honest[self.liar]
-        silent = {"host": self.liar, "state": "failed", "error": "no", "look": None, "methods": ["service"], "identity": mine["look"]["identity"]}
+        silent = {"host": self.liar, "state": "failed", "error": "no", "observation": None, "methods": ["service"], "identity": mine["observation"]["identity"]}
         seen = [self.honest[name] if name != self.liar else (answer or silent) for name in self.names]
         settings = {**SETTINGS, "capacity": self.capacity, "run": self.run, "has_health": self.health}
         return make_plan(seen, policy=self.policy, settings=settings, now=at(0))
 
     def steps_of_others(self, plan: dict[str, Any], told: Iterable[str]) -> list[str]:
         """What is done on all other VMs, without the words; and without telling people of events that they may have been told of."""
-        others = (step for step in plan["steps"] if step["host"] != self.liar)
-        return sorted(_plain(step) for step in others if step["act"] != "tell" or step["event_id"].lower() not in told)
+        others = (step for step in plan["actions"] if step["host"] != self.liar)
+        return sorted(_plain(step) for step in others if step["action"] != "notify" or step["event_id"].lower() not in told)
 
 
 def _plain(step: dict[str, Any]) -> str:
-    kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "mirror")}
+    kept = {key: value for key, value in step.items() if key not in ("reason", "continues", "keeper")}
     if "changes" in kept:
         kept["changes"] = {key: value for key, value in kept["changes"].items() if key != "reason"}
     if "approve_for" in kept:
@@ -108,7 +108,7 @@ def _plain(step: dict[str, Any]) -> str:
     return repr(sorted((key, str(value).lower() if key == "event_id" else value) for key, value in kept.items()))
 
 
-def a_claim(event_id: str, run: str, **more: Any) -> dict[str, Any]:
+def a_lease(event_id: str, run: str, **more: Any) -> dict[str, Any]:
     """A lease as an observation shows it."""
     digest = event_digest(event_id)
     named = {"name": f"claim-{run}-{digest}.1.json", "run": run, "digest": digest, "event_id": event_id}
@@ -123,13 +123,13 @@ class Lie:
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.dice = scene, scene.dice
-        self.look = copy.deepcopy(scene.honest[scene.liar]["look"])
-        for change in self.dice.sample((self.document, self.records, self.claims, self.identity, self.state, self.words), self.dice.randint(1, 4)):
+        self.observation = copy.deepcopy(scene.honest[scene.liar]["observation"])
+        for change in self.dice.sample((self.document, self.records, self.leases, self.identity, self.state, self.words), self.dice.randint(1, 4)):
             change()
 
     def observation(self) -> Observation:
         """As the plan gets it."""
-        return {**self.scene.honest[self.scene.liar], "look": self.look, "expected_identity": None}
+        return {**self.scene.honest[self.scene.liar], "observation": self.observation, "expected_identity": None}
 
     def names(self) -> list[str]:
         """Names of anybody."""
@@ -144,9 +144,9 @@ class Lie:
         return made | dice.choice(({}, PAUSE, {"event_type": "Preempt"}, {"event_source": "User"}, {"duration_in_seconds": 10**30}))
 
     def document(self) -> None:
-        kept = [one for one in self.look["events"] if self.dice.random() < 0.7]
+        kept = [one for one in self.observation["events"] if self.dice.random() < 0.7]
         twisted = [{**one, **self._twist()} if self.dice.random() < 0.5 else one for one in kept]
-        self.look["events"] = twisted + [self.an_event() for _number in range(self.dice.randint(0, 2))]
+        self.observation["events"] = twisted + [self.an_event() for _number in range(self.dice.randint(0, 2))]
 
     def _twist(self) -> dict[str, Any]:
         every = {"event_status": "Started", "not_before": at(self.dice.choice((-50, 5, 100_000))), "resources": self.names()}
@@ -163,32 +163,32 @@ class Lie:
             twists.update(methods=[method(dice.choice(METHOD_STATES)) for _method in range(dice.randint(0, 3))], outcome=dice.choice((None, "completed")))
             twists.update(told=["noticed", "failed"], revision=dice.choice((-5, 10**30, "7", None)), deadline=at(dice.choice((-9, 10**9))))
             made.update({key: value for key, value in twists.items() if dice.random() < 0.4})
-            self.look["records"] = [old for old in self.look["records"] if old["event"]["event_id"] != one["event_id"]] + [made]
+            self.observation["records"] = [old for old in self.observation["records"] if old["event"]["event_id"] != one["event_id"]] + [made]
 
     def words(self) -> None:
         dice = self.dice
-        for its in [*self.look["records"]] or [record("held", self.an_event())]:
+        for its in [*self.observation["records"]] or [record("held", self.an_event())]:
             times = {"at": at(dice.choice((-500, -5, 5000))), "until": at(dice.choice((-5, 5000, 10**9)))}
             its["decision"] = {"action": dice.choice(ACTIONS), "who": "mallory", "why": "x", "beside": [], **times}
             its["decision"]["vm"] = dice.choice((None, *self.scene.names))
-            if its not in self.look["records"]:
-                self.look["records"].append(its)
+            if its not in self.observation["records"]:
+                self.observation["records"].append(its)
 
-    def claims(self) -> None:
+    def leases(self) -> None:
         dice = self.dice
         for _number in range(dice.randint(1, 3)):
             groups = {group["name"]: "another" for group in self.scene.capacity}
             limits = {"expired": dice.random() < 0.3, "kind": dice.choice(("events", "upgrade", "odd")), "groups": dice.choice(({}, groups))}
             event_id = dice.choice([one["event_id"] for one in self.scene.events] + ["E9", "upgrade:x"])
-            self.look["claims"].append(a_claim(event_id, dice.choice(("run00other", RUN["id"])), **limits))
-        self.look["upgrades"] = dice.choice(([], [{"name": "x", "state": dice.choice(("begun", "left", "done"))}]))
+            self.observation["leases"].append(a_lease(event_id, dice.choice(("run00other", RUN["id"])), **limits))
+        self.observation["upgrades"] = dice.choice(([], [{"name": "x", "state": dice.choice(("begun", "left", "done"))}]))
 
     def identity(self) -> None:
         dice, other = self.dice, self.dice.choice(self.scene.names)
-        claimed = {"name": other, "resource_group": dice.choice(("RG", "other", None)), "subscription_id": dice.choice(("S", "T")), "vm_id": f"id-of-{other}"}
-        self.look["identity"] = {key: value for key, value in {**self.look["identity"], **claimed}.items() if dice.random() < 0.8}
+        leased = {"name": other, "resource_group": dice.choice(("RG", "other", None)), "subscription_id": dice.choice(("S", "T")), "vm_id": f"id-of-{other}"}
+        self.observation["identity"] = {key: value for key, value in {**self.observation["identity"], **leased}.items() if dice.random() < 0.8}
         if dice.random() < 0.7:
-            self.look["vm_name"] = dice.choice((other, other.upper(), None, ""))
+            self.observation["vm_name"] = dice.choice((other, other.upper(), None, ""))
 
     def state(self) -> None:
         dice = self.dice
@@ -201,14 +201,14 @@ class Lie:
             "uptime_seconds": dice.choice((0, -5, 1e308, "9" * 5000)),
             "document_incarnation": 10**40,
         }
-        self.look.update({key: value for key, value in changes.items() if dice.random() < 0.4})
+        self.observation.update({key: value for key, value in changes.items() if dice.random() < 0.4})
 
 
 # --- What the liar may be ------------------------------------------------------------------------------------------------
 
 
 class Choice(NamedTuple):
-    """One thing that an honest VM may say in several ways: changes of its answer, and of its look. The first is what the lie looks like."""
+    """One thing that an honest VM may say in several ways: changes of its answer, and of its observation. The first is what the lie looks like."""
 
     ways: list[tuple[dict[str, Any], dict[str, Any]]]
 
@@ -221,7 +221,7 @@ def valid_answers(scene: Scene, lie: Observation, apart: int) -> Iterator[Observ
     if not apart:
         yield None
     base = copy.deepcopy(scene.honest[scene.liar])
-    base["look"].update(records=[], claims=[])
+    base["observation"].update(records=[], leases=[])
     base["acknowledged"] = lie["acknowledged"]
     mine = [one for one in scene.events if scene.liar in one["resources"]]
     records = [list(_own_records(one, lie)) for one in mine]
@@ -232,10 +232,10 @@ def valid_answers(scene: Scene, lie: Observation, apart: int) -> Iterator[Observ
 
 
 def _answer(base: Observation, ways: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> Observation:
-    made = {**base, "look": {**base["look"], "records": []}}
+    made = {**base, "observation": {**base["observation"], "records": []}}
     for said, seen in ways:
         written = [copy.deepcopy(one) for one in seen.get("records", ()) if one]
-        made = {**made, **said, "look": {**made["look"], **seen, "records": made["look"]["records"] + written}}
+        made = {**made, **said, "observation": {**made["observation"], **seen, "records": made["observation"]["records"] + written}}
     return made
 
 
@@ -247,11 +247,11 @@ def _apart(choices: list[list[Any]], number: int) -> Iterator[tuple[Any, ...]]:
 
 def _documents(scene: Scene, mine: list[dict[str, Any]], lie: Observation) -> Choice:
     # A document that was read at another moment lists fewer events.
-    listed = {str(one["event_id"]).strip().lower() for one in lie["look"]["events"]}
+    listed = {str(one["event_id"]).strip().lower() for one in lie["observation"]["events"]}
     fewer = [one for one in scene.events if one["event_id"].lower() in listed]
     # What concerns it alone: an event that its own document calls a short pause needs no drain of it.
     short = [one | PAUSE | {"event_status": "Scheduled"} if one in mine else one for one in scene.events]
-    # An event of its own, which the others were not told of yet: it goes out for it, in its turn or at once.
+    # An event of its own, which the others were not told of yet: it goes out for it, in its iteration or at once.
     own = [[*scene.events, event("E9", (scene.liar,), status, seconds)] for status, seconds in OWN_EVENTS]
     # Read earlier: its own events were not listed yet, or had not started.
     ahead = {"event_status": "Scheduled", "not_before": at(40)}
@@ -262,15 +262,15 @@ def _documents(scene: Scene, mine: list[dict[str, Any]], lie: Observation) -> Ch
 
 
 def _leases(mine: list[dict[str, Any]], lie: Observation) -> Choice:
-    """Its own leases; and whether it has taken them in this run, one turn before."""
-    held = [a_claim(one["event_id"], RUN["id"]) for one in mine]
+    """Its own leases; and whether it has taken them in this run, one iteration before."""
+    held = [a_lease(one["event_id"], RUN["id"]) for one in mine]
     before = {"acknowledged": [one["event_id"].lower() for one in mine]}
-    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [({}, {"claims": lie["look"]["claims"]}), ({}, {"claims": []})]
-    return Choice([*ways, ({}, {"claims": held}), (before, {"claims": held}), ({}, {"claims": [a_claim("E9", "run00other")]})])
+    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [({}, {"leases": lie["observation"]["leases"]}), ({}, {"leases": []})]
+    return Choice([*ways, ({}, {"leases": held}), (before, {"leases": held}), ({}, {"leases": [a_lease("E9", "run00other")]})])
 
 
 def _services(lie: Observation) -> Choice:
-    serves = lie["look"].get("in_service")
+    serves = lie["observation"].get("in_service")
     return Choice([({}, {"in_service": one}) for one in sorted((True, None, False), key=lambda one: one is not serves)])
 
 
@@ -279,26 +279,26 @@ def _clocks(lie: Observation) -> list[Choice]:
 
     And its clock may be wrong by years.
     """
-    look = lie["look"]
+    observation = lie["observation"]
     enabled = [({}, {}), ({}, {"enabled_at": at(-10), "enabled_recently": True})]
     up = [({}, {}), ({}, {"uptime_seconds": 1e9})]
     wrong = [({}, {}), ({}, {"now": at(10**8)}), ({}, {"now": at(-(10**8))})]
-    if look.get("enabled_recently"):
+    if observation.get("enabled_recently"):
         enabled.reverse()
-    if str(look.get("uptime_seconds", 0)) > "5":
+    if str(observation.get("uptime_seconds", 0)) > "5":
         up.reverse()
-    wrong.sort(key=lambda way: way[1].get("now", at(0)) != look.get("now", at(0)))
+    wrong.sort(key=lambda way: way[1].get("now", at(0)) != observation.get("now", at(0)))
     return [Choice(enabled), Choice(up), Choice(wrong)]
 
 
 def _boots(lie: Observation) -> Choice:
     boots = ["boot", "another"]
-    return Choice([({}, {"boot_id": one}) for one in sorted(boots, key=lambda one: one != lie["look"].get("boot_id"))])
+    return Choice([({}, {"boot_id": one}) for one in sorted(boots, key=lambda one: one != lie["observation"].get("boot_id"))])
 
 
 def _own_records(one: dict[str, Any], lie: Observation) -> Iterator[dict[str, Any] | None]:
     """What its own record of a real event that names it may be."""
-    for its in lie["look"]["records"]:
+    for its in lie["observation"]["records"]:
         if its["event"]["event_id"].lower() == one["event_id"].lower():
             yield {**its, "event": one}
     yield None
@@ -315,7 +315,7 @@ def _own_records(one: dict[str, Any], lie: Observation) -> Iterator[dict[str, An
 @contextmanager
 def same_holds(scene: Scene, lie: Observation, plan: dict[str, Any], *, confused: bool) -> Iterator[None]:
     """Within this, plans hold what the lie was seen to hold. Fails where it holds what it must not."""
-    listed = {str(one["event_id"]).strip().lower() for one in lie["look"]["events"]}
+    listed = {str(one["event_id"]).strip().lower() for one in lie["observation"]["events"]}
     mine = {one["event_id"].lower() for one in scene.events if scene.liar in one["resources"]}
     held = {one["event_id"].lower(): one["conflict"] for one in plan["events"] if one["conflict"]}
     for key in held:
@@ -341,13 +341,13 @@ def told(scene: Scene, lie: Observation, plan: dict[str, Any]) -> set[str]:
 
 def _is_disguised(scene: Scene, lie: Observation) -> bool:
     """Whether it does not say who it is."""
-    honest = scene.honest[scene.liar]["look"]
-    return any(lie["look"].get(key) != honest.get(key) for key in ("identity", "vm_name"))
+    honest = scene.honest[scene.liar]["observation"]
+    return any(lie["observation"].get(key) != honest.get(key) for key in ("identity", "vm_name"))
 
 
 def _acts(steps: Iterable[str]) -> set[str]:
     """Those steps that do something to a VM, or to an event."""
-    return {step for step in steps if any(f"('act', '{act}')" in step for act in ("approve", "drain", "undo", "recover"))}
+    return {step for step in steps if any(f"('action', '{act}')" in step for act in ("approve", "drain", "undo", "recover"))}
 
 
 def what_it_could_be(scene: Scene, lie: Observation) -> tuple[int, dict[str, Any]]:

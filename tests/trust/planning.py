@@ -18,13 +18,13 @@ from ansible.module_utils import basic
 from lab.simulator import Simulator
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, observation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 
-Look = t.Dict[str, t.Any]
+Observation = t.Dict[str, t.Any]
 Plan = t.Dict[str, t.Any]
 PLUGINS = "ansible_collections.maintenance.azure.plugins"
-SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30, "enabling_seconds": 0, "tell": False}
+SETTINGS = {"pass_interval": 0, "drain_seconds": 200, "undo_seconds": 30, "enabling_seconds": 0, "notify": False}
 
 
 def run_module(name: str, **options: t.Any) -> dict[str, t.Any]:
@@ -69,30 +69,30 @@ class Scene:
     def plant(self, vm: str, name: str, content: t.Any) -> None:
         (self.records(vm) / name).write_text(json.dumps(content))
 
-    def look(self, vm: str) -> Look:
+    def observation(self, vm: str) -> Observation:
         """What maintenance_info says of a VM."""
         return run_module("maintenance_info", endpoint=self.simulator.endpoints[vm], records_path=str(self.records(vm)), boot_id=f"boot-of-{vm}")
 
-    def looks(self) -> dict[str, Look]:
-        return {vm: self.look(vm) for vm in self.vms}
+    def all_observations(self) -> dict[str, Observation]:
+        return {vm: self.observation(vm) for vm in self.vms}
 
-    def observations(self, looks: t.Mapping[str, t.Any]) -> t.Any:
+    def observations(self, all_observations: t.Mapping[str, t.Any]) -> t.Any:
         """What the plan is asked with."""
-        return [self._observation(vm, looks[vm]) for vm in self.vms]
+        return [self._observation(vm, all_observations[vm]) for vm in self.vms]
 
-    def _observation(self, vm: str, look: t.Any) -> dict[str, t.Any]:
+    def _observation(self, vm: str, observation: t.Any) -> dict[str, t.Any]:
         methods = [{"method": method, "outside": vm in self.outside} for method in self.methods[vm]]
         identity = expected_identity.of_variables({"id": self.resource_ids.get(vm)})
-        return observation(vm, HostResults(look, None, None, identity), vm_settings.read({"drain_methods": methods}, vm), {})
+        return observation(vm, HostResults(observation, None, None, identity), vm_settings.read({"drain_methods": methods}, vm), {})
 
-    def plan(self, looks: t.Mapping[str, t.Any]) -> Plan:
+    def plan(self, all_observations: t.Mapping[str, t.Any]) -> Plan:
         """What respond would do next with these answers."""
-        return t.cast(Plan, a_filter("plan")(self.observations(looks), settings=self.settings, now=_now(looks)))
+        return t.cast(Plan, a_filter("plan")(self.observations(all_observations), settings=self.settings, now=_now(all_observations)))
 
-    def decide(self, looks: t.Mapping[str, t.Any], event_id: str, action: str) -> list[tuple[str, str]]:
+    def decide(self, all_observations: t.Mapping[str, t.Any], event_id: str, action: str) -> list[tuple[str, str]]:
         """The events and VMs that playbook decide would write a person's word to."""
         said = {"event_id": event_id, "action": action, "who": "alice", "why": "because", "until": "", "hours": "", "vm": ""}
-        found = a_filter("decision")(self.observations(looks), said, settings=self.settings, now=_now(looks))
+        found = a_filter("decision")(self.observations(all_observations), said, settings=self.settings, now=_now(all_observations))
         return [(write["event_id"], write["host"]) for write in found["writes"]]
 
 
@@ -101,11 +101,11 @@ def a_filter(name: str) -> t.Callable[..., t.Any]:
     return t.cast("t.Callable[..., t.Any]", importlib.import_module(f"{PLUGINS}.filter.{name}").FilterModule().filters()[name])
 
 
-def _now(looks: t.Mapping[str, t.Any]) -> str:
-    return next(str(look["now"]) for vm, look in looks.items() if vm != "liar")
+def _now(all_observations: t.Mapping[str, t.Any]) -> str:
+    return next(str(observation["now"]) for vm, observation in all_observations.items() if vm != "liar")
 
 
-FAILED: Look = {"failed": True, "msg": "it could not be read"}
+FAILED: Observation = {"failed": True, "msg": "it could not be read"}
 IGNORED = ("reason", "host", "continues", "expected_revision", "event")
 
 
@@ -117,15 +117,15 @@ def shown(step: t.Mapping[str, t.Any]) -> str:
     if isinstance(step.get("event"), dict):
         kept["of"] = {key: step["event"].get(key) for key in ("event_type", "event_status", "not_before", "resources")}
     # Whichever VM approves does it for all.
-    host = "" if step["act"] == "approve" else step["host"]
-    return f"{step['act']} {host} {json.dumps(kept, sort_keys=True, default=str)}"
+    host = "" if step["action"] == "approve" else step["host"]
+    return f"{step['action']} {host} {json.dumps(kept, sort_keys=True, default=str)}"
 
 
 def on_others(plan: Plan) -> dict[str, set[str]]:
     """By event, what is done on other VMs than the liar, and every approval."""
     found: dict[str, set[str]] = {}
-    for step in plan["steps"]:
-        if step["host"] == "liar" and step["act"] != "approve":
+    for step in plan["actions"]:
+        if step["host"] == "liar" and step["action"] != "approve":
             continue
         for event_id in step.get("event_ids") or [step.get("event_id")]:
             found.setdefault(str(event_id).strip().lower(), set()).add(shown(step))

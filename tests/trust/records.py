@@ -78,7 +78,7 @@ def record_name(value: t.Mapping[str, t.Any]) -> str:
     return f"event-{value['event']['event_id'].lower()}.{value['revision']}.json"
 
 
-def mirror(vm: str, vm_id: str | None, value: dict[str, t.Any]) -> tuple[str, dict[str, t.Any]]:
+def replica(vm: str, vm_id: str | None, value: dict[str, t.Any]) -> tuple[str, dict[str, t.Any]]:
     """The name and the content of a copy of another VM's record."""
     digest = hashlib.sha256(vm.encode()).hexdigest()[:16]
     name = f"mirror-{digest}-event-{value['event']['event_id'].lower()}.json"

@@ -15,7 +15,7 @@ import yaml
 FOLDER = pathlib.Path(__file__).resolve().parent / "scenes"
 RUNS = ("first", "second", "third")
 
-Step = dict[str, t.Any]
+RecordChange = dict[str, t.Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +37,7 @@ class VM:
 
 
 @dataclasses.dataclass(frozen=True)
-class Claim:
+class Lease:
     """One thing that must be true after a run: of a VM, an event or what the run printed."""
 
     scene: str
@@ -60,20 +60,20 @@ class Scene:
     events: dict[str, dict[str, t.Any]] = dataclasses.field(default_factory=dict)
     settings: dict[str, t.Any] = dataclasses.field(default_factory=dict)
     """Variables of all hosts."""
-    between: list[Step] = dataclasses.field(default_factory=list)
+    between: list[RecordChange] = dataclasses.field(default_factory=list)
     """Between the first and the second run."""
-    during: list[Step] = dataclasses.field(default_factory=list)
-    """In the second run, each once the VM C(after_look_of) was asked in it."""
-    after: list[Step] = dataclasses.field(default_factory=list)
+    during: list[RecordChange] = dataclasses.field(default_factory=list)
+    """In the second run, each once the VM C(after_observation_of) was asked in it."""
+    after: list[RecordChange] = dataclasses.field(default_factory=list)
     """Between the second and the third run."""
     then: dict[str, dict[str, dict[str, t.Any]]] = dataclasses.field(default_factory=dict)
     """By run, then by VM, event or C(output): what must be true."""
 
-    def claims(self) -> t.Iterator[Claim]:
+    def leases(self) -> t.Iterator[Lease]:
         for run, subjects in self.then.items():
             for subject, facts in subjects.items():
                 for key, expected in facts.items():
-                    yield Claim(self.name, run, subject, key, expected)
+                    yield Lease(self.name, run, subject, key, expected)
 
 
 def read(path: pathlib.Path) -> Scene:
@@ -81,7 +81,7 @@ def read(path: pathlib.Path) -> Scene:
     given = yaml.safe_load(path.read_text())
     given["vms"] = {name: VM(**(values or {})) for name, values in given["vms"].items()}
     scene = Scene(path.stem, **given)
-    unknown = [claim for claim in scene.claims() if claim.run not in RUNS]
+    unknown = [lease for lease in scene.leases() if lease.run not in RUNS]
     if unknown:
         raise ValueError(f"{path.name}: there is no run {unknown[0].run}")
     return scene

@@ -21,7 +21,7 @@ import requests
 from lab import warm
 from lab.haproxy import Backend, HAProxy
 from lab.simulator import Simulator
-from scene_data import VM, Scene, Step
+from scene_data import VM, RecordChange, Scene
 from victims import Victims
 
 RESPOND = "maintenance.azure.respond"
@@ -31,7 +31,7 @@ BACKEND = "shop"
 LONG = 180000
 # A busy machine takes its time.
 WAIT, RUN_LIMIT = 600, 700.0
-# Whether a look falls into the time between approval and end depends on how busy this machine is; which VM approves does not matter.
+# Whether an observation falls into the time between approval and end depends on how busy this machine is; which VM approves does not matter.
 BY_CHANCE = ("approved", "started", "held")
 
 
@@ -127,11 +127,11 @@ class Player:
 
     # --- What a scene may do, by the names of its steps --------------------------------------------------------------
 
-    def do(self, scene: Scene, step: Step) -> None:
+    def do(self, scene: Scene, step: RecordChange) -> None:
         """Do one step. What goes wrong is that scene's, and no other's."""
         try:
             for verb, given in step.items():
-                if verb != "after_look_of":
+                if verb != "after_observation_of":
                     getattr(self, f"_do_{verb}")(given)
         except (AssertionError, LookupError, OSError, ValueError, subprocess.SubprocessError) as error:
             self.troubles.setdefault(scene.name, f"{step}: {error}")
@@ -220,7 +220,7 @@ class Player:
         for vm, seconds in clocks.items():
             self._set_clock(vm, seconds)
 
-    def _do_hold_look(self, vm: str) -> None:
+    def _do_hold_observation(self, vm: str) -> None:
         """Let the VM's next module wait until it is let go."""
         go = self._home(vm) / "go"
         wait = f'n=0; while [ ! -e "{go}" ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done'
@@ -249,7 +249,7 @@ class Player:
             for step in getattr(scene, when):
                 self.do(scene, step)
 
-    def _run(self, name: str, during: t.Sequence[tuple[Scene, Step]] = (), hosts: t.Container[str] = (), **variables: t.Any) -> None:
+    def _run(self, name: str, during: t.Sequence[tuple[Scene, RecordChange]] = (), hosts: t.Container[str] = (), **variables: t.Any) -> None:
         began = time.time()
         asked = self.lab.simulator.ask("GET", "/state")["requests"]
         chosen = [vm for vm in self.vms if vm in self.lab.hosts and (not hosts or vm in hosts)]
@@ -268,11 +268,11 @@ class Player:
         self.runs[name].facts.update({vm: self._facts_of_vm(vm, self.runs[name]) for vm in self.vms})
         self.runs[name].facts.update({event: self._facts_of_event(event) for event in self.events})
 
-    def _watch(self, process: subprocess.Popen[bytes], pending: list[tuple[Scene, Step]], asked: int) -> int:
+    def _watch(self, process: subprocess.Popen[bytes], pending: list[tuple[Scene, RecordChange]], asked: int) -> int:
         """Wait for the end of a run, and do what is to be done meanwhile."""
         limit = time.monotonic() + RUN_LIMIT
         while process.poll() is None and time.monotonic() < limit:
-            for scene, step in [one for one in pending if self.lab.simulator.ask("GET", f"/requests?since={asked}&vm={one[1]['after_look_of']}")]:
+            for scene, step in [one for one in pending if self.lab.simulator.ask("GET", f"/requests?since={asked}&vm={one[1]['after_observation_of']}")]:
                 self.do(scene, step)
                 pending.remove((scene, step))
             time.sleep(0.1)
@@ -293,7 +293,7 @@ class Player:
             "phases": [entry["phase"] for entry in history if entry["phase"] not in BY_CHANCE],
             "approved": any(entry["phase"] == "approved" for entry in history),
             "clock": self._clock_off(history[-1]["at"], run) if history else None,
-            "leases": len(self.lab.claims(vm)),
+            "leases": len(self.lab.leases(vm)),
             "set_aside": len(list(self._records(vm).glob("foreign-*"))),
         }
 

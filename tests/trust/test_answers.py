@@ -22,7 +22,7 @@ LIARS: dict[str, dict[str, t.Any]] = {
     "liar-e-deep": {"raw": '{"changed": false, "events": ' + "[" * 100_000 + "]" * 100_000 + "}"},
     "liar-f-utf8": {"raw_hex": b'{"changed": false, "events": [], "vm_name": "\xff\xfe\xed\xa0\x80"}'.hex()},
     "liar-g-failed": {"answer": {"failed": True, "msg": ESCAPES, "warnings": [ESCAPES], "exception": ESCAPES}},
-    "liar-h-types": {"answer": {"events": {"a": 1}, "records": 7, "identity": [], "now": {}, "claims": "x", "failed": "no", "invocation": 1}},
+    "liar-h-types": {"answer": {"events": {"a": 1}, "records": 7, "identity": [], "now": {}, "leases": "x", "failed": "no", "invocation": 1}},
     "liar-i-huge": {"merge": {"vm_name": "x" * 12_000_000}},
     "liar-j-hang": {"hang": 60, "answer": {"events": []}},
 }
@@ -42,7 +42,7 @@ class Answered:
             "ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_ssh_common_args": f"-o ProxyCommand='touch {lab.canary('ssh')}'",
         }  # fmt: skip
         lab.lie(FACTS, maintenance_act={"merge": {"ansible_facts": facts, "warnings": [ESCAPES], "_ansible_facts_gathered": True}})
-        lab.all.update(respond_look_seconds=10, respond_notify_tasks="")
+        lab.all.update(respond_observation_seconds=10, respond_notify_tasks="")
         self._lying_balancer(facts)
         long = {"notice": 36000, "started_seconds": 36000}
         self.honest = lab.simulator.event("Redeploy", ["web1"], **long)
@@ -85,9 +85,9 @@ def test_the_pass_serves_the_others_to_its_end(answered: Answered) -> None:
 @pytest.mark.parametrize(
     ("canary", "what"),
     [
-        ("notify", "respond_notify_tasks in a look's ansible_facts: a task file of the liar's choice ran on the controller"),
-        ("methods", "drain_methods in a look's ansible_facts: a task file of the liar's choice ran on the controller"),
-        ("ssh", "ansible_ssh_common_args in a look's ansible_facts: a command ran on the controller"),
+        ("notify", "respond_notify_tasks in an observation's ansible_facts: a task file of the liar's choice ran on the controller"),
+        ("methods", "drain_methods in an observation's ansible_facts: a task file of the liar's choice ran on the controller"),
+        ("ssh", "ansible_ssh_common_args in an observation's ansible_facts: a command ran on the controller"),
         ("balancer", "ansible_facts of haproxy_server: a task file of the balancer's choice ran on the controller"),
     ],
 )
@@ -108,7 +108,7 @@ DROPPED = ("liar-b-unreachable", "liar-c-skipped")
 
 
 @pytest.mark.parametrize("vm", [vm for vm in LIARS if vm not in DROPPED])
-def test_what_cannot_be_read_is_that_vms_failed_look(answered: Answered, vm: str) -> None:
+def test_what_cannot_be_read_is_that_vms_failed_observation(answered: Answered, vm: str) -> None:
     text = answered.output.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.lstrip(' "').startswith(("Could not be read:", "Unreachable:", "Problem on ")) and vm in line]
     assert lines, f"{vm} is not among those that could not be read"

@@ -30,7 +30,7 @@ class Copied:
         # It cannot drain, so nothing may be approved for it.
         lab.hosts["web-rule"]["drain_methods"] = [{"method": "command", "begin": "true", "check": "sh -c 'exit 75'", "undo": "true"}]
         for vm, record in self._copies().items():
-            lab.plant("liar", *records.mirror(vm, ids[vm], record))
+            lab.plant("liar", *records.replica(vm, ids[vm], record))
         self.output = lab.raw_play("maintenance.azure.respond")[1].decode()
 
     def _copies(self) -> dict[str, dict[str, t.Any]]:

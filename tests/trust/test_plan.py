@@ -15,9 +15,9 @@ import lies
 import pytest
 import records
 from lab.simulator import Simulator
-from planning import FAILED, Look, Plan, Scene, on_others
+from planning import FAILED, Observation, Plan, Scene, on_others
 
-# All VMs go through a turn together. With two events of a VM and one method there are up to ten.
+# All VMs go through an iteration together. With two events of a VM and one method there are up to ten.
 MOST_STAGES = 40
 VMS = ("liar", "web1", "web2", "web3", "web4")
 
@@ -27,36 +27,36 @@ class Stage:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.looks = scene.looks()
-        assert not any(look.get("failed") for look in self.looks.values()), self.looks
-        self.honest = scene.plan(self.looks)
-        self.silent = scene.plan({**self.looks, "liar": FAILED})
+        self.all_observations = scene.all_observations()
+        assert not any(observation.get("failed") for observation in self.all_observations.values()), self.all_observations
+        self.honest = scene.plan(self.all_observations)
+        self.silent = scene.plan({**self.all_observations, "liar": FAILED})
 
-    def lie(self, lie: lies.Lie) -> Look:
+    def lie(self, lie: lies.Lie) -> Observation:
         """The liar's look with the lie in it."""
-        look: Look = copy.deepcopy(self.looks["liar"])
-        lie(look, self.scene, self.looks)
-        return look
+        observation: Observation = copy.deepcopy(self.all_observations["liar"])
+        lie(observation, self.scene, self.all_observations)
+        return observation
 
-    def attacked(self, look: Look) -> tuple[Plan, float]:
+    def attacked(self, observation: Observation) -> tuple[Plan, float]:
         """The plan with the lie, and how long it took."""
         began = time.monotonic()
-        return self.scene.plan({**self.looks, "liar": look}), time.monotonic() - began
+        return self.scene.plan({**self.all_observations, "liar": observation}), time.monotonic() - began
 
-    def known(self, look: Look) -> Plan:
+    def known(self, observation: Observation) -> Plan:
         """The plan with the lie, where the inventory knows who every VM is."""
-        who = {vm: honest["identity"] for vm, honest in self.looks.items()}
+        who = {vm: honest["identity"] for vm, honest in self.all_observations.items()}
         scope = "/subscriptions/{subscription_id}/resourceGroups/{resource_group}/providers/Microsoft.Compute/virtualMachines/{name}"
         self.scene.resource_ids = {vm: scope.format(**identity) for vm, identity in who.items()}
         try:
-            return self.scene.plan({**self.looks, "liar": look})
+            return self.scene.plan({**self.all_observations, "liar": observation})
         finally:
             self.scene.resource_ids = {}
 
-    def disputed(self, look: Look) -> set[str]:
+    def disputed(self, observation: Observation) -> set[str]:
         """The events that the liar lists otherwise than in its honest document."""
-        honest = {event["event_id"]: event for event in self.looks["liar"]["events"]}
-        listed = [event for event in look["events"] if isinstance(event, dict)] if isinstance(look["events"], list) else []
+        honest = {event["event_id"]: event for event in self.all_observations["liar"]["events"]}
+        listed = [event for event in observation["events"] if isinstance(event, dict)] if isinstance(observation["events"], list) else []
         return {str(event.get("event_id")).strip().lower() for event in listed if honest.get(str(event.get("event_id"))) != event}
 
 
@@ -107,7 +107,7 @@ def test_the_honest_plan_acts_on_others(stages: dict[str, Stage]) -> None:
 def differences(stage: Stage, plan: Plan, disputed: t.Container[str]) -> list[str]:
     """What is done elsewhere, or is not done any more, because of the lie.
 
-    A conflict of documents, and a name or an id that two VMs claim, is reported and holds the approval: that may be missing, and a record
+    A conflict of documents, and a name or an id that two VMs lease, is reported and holds the approval: that may be missing, and a record
     may say that it is held. What is held is drained near its time, so that nobody is out of service for longer than needed.
     """
     lied, honest, silent = on_others(plan), on_others(stage.honest), on_others(stage.silent)
@@ -127,15 +127,15 @@ def differences(stage: Stage, plan: Plan, disputed: t.Container[str]) -> list[st
 @pytest.mark.parametrize("attack", lies.ATTACKS, ids=lambda attack: f"{attack.item} {attack.name}")
 def test_a_lie_changes_nothing_for_others(stages: dict[str, Stage], attack: lies.Attack) -> None:
     stage = stages[attack.scene]
-    look = stage.lie(attack.lie)
-    plan, seconds = stage.attacked(look)
-    disputed = stage.disputed(look)
+    observation = stage.lie(attack.lie)
+    plan, seconds = stage.attacked(observation)
+    disputed = stage.disputed(observation)
     if attack.item == 7:
         wrong = differences(stage, plan, {*disputed, *(event_id.lower() for event_id in stage.scene.events.values())})
         # Where the inventory knows it, such a VM counts as silent; without it nobody can tell who the stranger is.
         assert wrong == [] or "stranger" in attack.name, wrong
-        plan = stage.known(look)
-        assert "the inventory knows" in str(plan["hosts"]["liar"]["error"]) or look["vm_name"] in (None, "", "liar")
+        plan = stage.known(observation)
+        assert "the inventory knows" in str(plan["hosts"]["liar"]["error"]) or observation["vm_name"] in (None, "", "liar")
         disputed = set()
     wrong = differences(stage, plan, disputed)
     assert wrong == [], "\n".join(line[:600] for line in wrong[:4])
@@ -150,15 +150,15 @@ def test_planted_files_are_read_as_what_they_are(tmp_path: pathlib.Path) -> None
         scene = Scene(tmp_path, simulator, ("liar", "web1"), capacity=[{"name": "web", "members": ["liar", "web1"], "max_unavailable": 1}])
         event = scene.event("others", "Reboot", ["web1"])
         scene.event("own", "Reboot", ["liar"])
-        honest = on_others(scene.plan(scene.looks()))
-        silent = on_others(scene.plan({**scene.looks(), "liar": FAILED}))
+        honest = on_others(scene.plan(scene.all_observations()))
+        silent = on_others(scene.plan({**scene.all_observations(), "liar": FAILED}))
         for number in range(300):
             scene.plant("liar", *records.lease(number, event, {"web": "0123456789abcdef"}))
         digits = records.record(records.event(1, "liar"), records.method("probe_file", {}), rule={"order": "9" * 5000})
         scene.plant("liar", records.record_name(digits), digits)
-        scene.plant("liar", *records.mirror("web1", None, records.record(records.event(2, "web1"), records.method("command", {"undo": "id"}, outside=True))))
-        looks = scene.looks()
-        assert not looks["web1"].get("failed")
-        assert on_others(scene.plan(looks)) in (honest, silent)
+        scene.plant("liar", *records.replica("web1", None, records.record(records.event(2, "web1"), records.method("command", {"undo": "id"}, outside=True))))
+        all_observations = scene.all_observations()
+        assert not all_observations["web1"].get("failed")
+        assert on_others(scene.plan(all_observations)) in (honest, silent)
     finally:
         simulator.close()

@@ -61,12 +61,12 @@ def linked(folder: pathlib.Path) -> None:
 def test_a_folder_of_others_is_no_records_folder(scene: Scene, change: t.Callable[[pathlib.Path], None]) -> None:
     plant(scene)
     change(scene.records("web1"))
-    look = scene.look("web1")
-    used = [record["event"]["event_id"] for record in look.get("records") or []]
+    observation = scene.observation("web1")
+    used = [record["event"]["event_id"] for record in observation.get("records") or []]
     assert used == [], "the record that somebody else may have planted is used"
-    words = " ".join([str(look.get("msg") or ""), *(look.get("records_problems") or [])])
+    words = " ".join([str(observation.get("msg") or ""), *(observation.get("records_problems") or [])])
     assert str(scene.records("web1")) in words and ("chmod" in words or "chown" in words or "0700" in words), f"it is not said how to mend it: {words}"
-    assert look.get("failed") or look.get("records_readable") is False, "its records count as read"
+    assert observation.get("failed") or observation.get("records_readable") is False, "its records count as read"
 
 
 @pytest.mark.parametrize("change", [group_writable, world_writable, of_another])
@@ -81,8 +81,8 @@ def test_nothing_is_written_into_a_folder_of_others(scene: Scene, change: t.Call
 def test_a_folder_of_ones_own_is_used(scene: Scene) -> None:
     """Or the refusals above prove nothing."""
     plant(scene)
-    look = scene.look("web1")
-    assert [record["phase"] for record in look["records"]] == ["drained"], look
+    observation = scene.observation("web1")
+    assert [record["phase"] for record in observation["records"]] == ["drained"], observation
 
 
 STUCK: dict[str, dict[str, t.Any]] = {
@@ -105,7 +105,7 @@ def test_a_record_can_change_again(scene: Scene, what: str) -> None:
     for phase in ("recovering", "recovered"):
         result = run_module("maintenance_record", records_path=str(scene.records("web1")), event_id=event["event_id"], changes={"phase": phase}, vm_name="web1")
         assert not result.get("failed"), f"it cannot be written any more: {result.get('msg')}"
-    look = scene.look("web1")
-    (found,) = look["records"]
+    observation = scene.observation("web1")
+    (found,) = observation["records"]
     assert found["phase"] == "recovered", "the VM never comes back"
     assert found["revision"] < 1_000_000, "the next hundred writes have no number left"

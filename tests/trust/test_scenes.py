@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 import scene_data
-from scene_data import Claim
+from scene_data import Lease
 from scene_player import Player
 
 # SCENES=image_cloned,reimaged plays these alone.
@@ -40,14 +40,14 @@ def test_the_last_run_reports_nothing_as_open(played: Player) -> None:
     assert [line for line in lines if "Next: nothing: it is over." not in line] == []
 
 
-@pytest.mark.parametrize("claim", [claim for scene in SCENES.values() for claim in scene.claims()], ids=str)
-def test_scene(played: Player, claim: Claim) -> None:
-    scene = SCENES[claim.scene]
-    lines = played.about(claim.run, scene)
+@pytest.mark.parametrize("lease", [lease for scene in SCENES.values() for lease in scene.leases()], ids=str)
+def test_scene(played: Player, lease: Lease) -> None:
+    scene = SCENES[lease.scene]
+    lines = played.about(lease.run, scene)
     assert scene.name not in played.troubles, "\n".join([played.troubles[scene.name], scene.about, *lines])
-    if claim.subject != "output":
-        assert played.runs[claim.run].facts[claim.subject][claim.key] == claim.expected, "\n".join([scene.about, *lines])
+    if lease.subject != "output":
+        assert played.runs[lease.run].facts[lease.subject][lease.key] == lease.expected, "\n".join([scene.about, *lines])
         return
-    for words in claim.expected:
+    for words in lease.expected:
         said = any(words in line for line in lines)
-        assert said == (claim.key == "said"), "\n".join([f"{claim.key}: {words}", scene.about, *lines])
+        assert said == (lease.key == "said"), "\n".join([f"{lease.key}: {words}", scene.about, *lines])

@@ -13,7 +13,7 @@ import typing as t
 import pytest
 import records
 from lab.simulator import Simulator
-from planning import FAILED, Look, Scene, a_filter
+from planning import FAILED, Observation, Scene, a_filter
 
 EVIL = "\x1b[2J\x1b]0;title\x07red\r\nFAILED fake\n\u202egnp.exe\u2028next\u2029\x9b31m\u2066\x00\x7f"
 BAD = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2028\u2029\u2066\u2067\u2068\u2069"}
@@ -22,7 +22,7 @@ VMS = ("liar", "web1")
 
 class Stage(t.NamedTuple):
     scene: Scene
-    looks: dict[str, Look]
+    all_observations: dict[str, Observation]
 
 
 @pytest.fixture(scope="module")
@@ -32,44 +32,44 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Stage]:
         scene = Scene(tmp_path_factory.mktemp("screens"), simulator, VMS)
         scene.event("own", "Reboot", ["liar"])
         scene.event("others", "Reboot", ["web1"])
-        yield Stage(scene, scene.looks())
+        yield Stage(scene, scene.all_observations())
     finally:
         simulator.close()
 
 
-def lied(stage: Stage, change: t.Callable[[Look], None]) -> dict[str, Look]:
-    look = copy.deepcopy(stage.looks["liar"])
-    change(look)
-    return {**stage.looks, "liar": look}
+def lied(stage: Stage, change: t.Callable[[Observation], None]) -> dict[str, Observation]:
+    observation = copy.deepcopy(stage.all_observations["liar"])
+    change(observation)
+    return {**stage.all_observations, "liar": observation}
 
 
-def _event(**changes: t.Any) -> t.Callable[[Look], None]:
-    return lambda look: look["events"][0].update(changes)
+def _event(**changes: t.Any) -> t.Callable[[Observation], None]:
+    return lambda observation: observation["events"][0].update(changes)
 
 
-def _record(**changes: t.Any) -> t.Callable[[Look], None]:
-    def change(look: Look) -> None:
-        event = {**copy.deepcopy(look["events"][0]), **changes.pop("event", {})}
+def _record(**changes: t.Any) -> t.Callable[[Observation], None]:
+    def change(observation: Observation) -> None:
+        event = {**copy.deepcopy(observation["events"][0]), **changes.pop("event", {})}
         method = records.method("service", {})
         found = {**records.record(event, {**method, **changes.pop("method", {})}, phase="failed"), "outcome": None, "missing_since": None}
-        look["records"] = [{**found, **changes}]
+        observation["records"] = [{**found, **changes}]
 
     return change
 
 
-def _look(**changes: t.Any) -> t.Callable[[Look], None]:
-    return lambda look: look.update(changes)
+def _observation(**changes: t.Any) -> t.Callable[[Observation], None]:
+    return lambda observation: observation.update(changes)
 
 
-def _replaced(**changes: t.Any) -> t.Callable[[Look], None]:
-    def change(look: Look) -> None:
-        look.clear()
-        look.update(changes)
+def _replaced(**changes: t.Any) -> t.Callable[[Observation], None]:
+    def change(observation: Observation) -> None:
+        observation.clear()
+        observation.update(changes)
 
     return change
 
 
-LIES: dict[str, t.Callable[[Look], None]] = {
+LIES: dict[str, t.Callable[[Observation], None]] = {
     "description": _event(description=EVIL),
     "type": _event(event_type=EVIL),
     "id": _event(event_id=EVIL),
@@ -83,13 +83,13 @@ LIES: dict[str, t.Callable[[Look], None]] = {
     "method": _record(method={"method": EVIL, "id": EVIL}),
     "found": _record(method={"before": {EVIL: EVIL}}),
     "error": _record(method={"error": EVIL}),
-    "problems": _look(records_problems=[EVIL]),
-    "health": _look(in_service=False, in_service_why=EVIL),
-    "name": _look(vm_name=EVIL),
-    "lease": _look(claims=[{"name": "n", "run": "abcdef", "event_id": EVIL, "kind": "events", "who": EVIL, "groups": {EVIL: EVIL}, "expired": False}]),
+    "problems": _observation(records_problems=[EVIL]),
+    "health": _observation(in_service=False, in_service_why=EVIL),
+    "name": _observation(vm_name=EVIL),
+    "lease": _observation(leases=[{"name": "n", "run": "abcdef", "event_id": EVIL, "kind": "events", "who": EVIL, "groups": {EVIL: EVIL}, "expired": False}]),
     "failed": _replaced(failed=True, msg=EVIL),
     "unreachable": _replaced(unreachable=True, msg=EVIL),
-    "unreadable": _look(records_readable=False, records_problems=[EVIL]),
+    "unreadable": _observation(records_readable=False, records_problems=[EVIL]),
 }
 
 
@@ -100,21 +100,21 @@ def test_all_that_is_shown_is_plain(stage: Stage, what: str) -> None:
     shown = list(show(plan))
     for event in plan["events"]:
         shown += show(plan, event_id=event["event_id"])
-    shown += [item["reason"] for item in plan["failed"]] + [step["reason"] for step in plan["steps"]]
+    shown += [item["reason"] for item in plan["failed"]] + [step["reason"] for step in plan["actions"]]
     raw = [line for line in shown if BAD & set(line)]
     assert raw == [], repr(raw[0][:300])
 
 
 # --- 15: which event is meant ----------------------------------------------------------------------------------------
-def beside(stage: Stage, event_id: str) -> dict[str, Look]:
+def beside(stage: Stage, event_id: str) -> dict[str, Observation]:
     """The liar lists one event more, whose id is made for it."""
-    return lied(stage, lambda look: look["events"].append({**look["events"][0], "event_id": event_id}))
+    return lied(stage, lambda observation: observation["events"].append({**observation["events"][0], "event_id": event_id}))
 
 
-def written(stage: Stage, looks: t.Mapping[str, Look], typed: str) -> set[str]:
+def written(stage: Stage, all_observations: t.Mapping[str, Observation], typed: str) -> set[str]:
     """The events that a person's word would be written for, as Azure writes ids; none where it is refused."""
     try:
-        return {event_id.strip().upper() for event_id, _host in stage.scene.decide(looks, typed, "approve")}
+        return {event_id.strip().upper() for event_id, _host in stage.scene.decide(all_observations, typed, "approve")}
     except Exception as error:
         assert typed in str(error) or "event" in str(error), error
         return set()
@@ -123,7 +123,7 @@ def written(stage: Stage, looks: t.Mapping[str, Look], typed: str) -> set[str]:
 @pytest.mark.parametrize("length", [8, 13, 35])
 def test_the_beginning_of_an_id_is_enough(stage: Stage, length: int) -> None:
     mine = stage.scene.events["others"]
-    assert written(stage, stage.looks, mine[:length].lower()) == {mine}
+    assert written(stage, stage.all_observations, mine[:length].lower()) == {mine}
 
 
 CONFUSIONS: dict[str, t.Callable[[str], str]] = {
@@ -154,4 +154,4 @@ def test_what_says_nothing_chooses_nothing(stage: Stage, typed: str) -> None:
 
 def test_a_silent_liar_leaves_the_choice(stage: Stage, tmp_path: pathlib.Path) -> None:
     mine = stage.scene.events["others"]
-    assert written(stage, {**stage.looks, "liar": FAILED}, mine) == {mine}
+    assert written(stage, {**stage.all_observations, "liar": FAILED}, mine) == {mine}

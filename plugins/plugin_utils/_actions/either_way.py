@@ -80,8 +80,8 @@ class EitherWay(CheckedAction):
     def _way(self, calls: Calls, warnings: list[str], vm: str | None) -> HostAccess:
         check_mode = bool(self._task.check_mode)
 
-        def tell(line: str) -> None:
-            trouble = WindowsHost(calls).tell(line)
+        def log(line: str) -> None:
+            trouble = WindowsHost(calls).log(line)
             if trouble:
                 warnings.append(f"The Windows event log was not written to: {trouble}")
 
@@ -91,7 +91,7 @@ class EitherWay(CheckedAction):
             connect=lambda endpoint: WindowsTransport(calls, endpoint, check_mode, self.keep_asking),
             files=lambda path: WindowsFiles(calls, path, check_mode, self.reads_once),
             host=lambda boot_id: WindowsHost(calls, boot_id),
-            tell=tell,
+            log=log,
             progress=Progress(vm).say,
             places=lambda: WindowsPlaces(calls),
             machine=lambda now: windows_machine(calls, now),

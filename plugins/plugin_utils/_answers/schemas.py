@@ -78,12 +78,12 @@ RECORD_TYPES: Mapping[str, Kind] = {
 }
 RECORD = fields(RECORD_TYPES, ("event", "phase", "history", "methods"))
 
-CLAIM_TEXTS = ("event_id", "who", "made_at", "limit")
-CLAIM = fields(
-    {"name": text, "run": text, "digest": text, "kind": text, "groups": named(text), "expired": flag, **dict.fromkeys(CLAIM_TEXTS, maybe(text))},
+LEASE_TEXTS = ("event_id", "who", "made_at", "limit")
+LEASE = fields(
+    {"name": text, "run": text, "digest": text, "kind": text, "groups": named(text), "expired": flag, **dict.fromkeys(LEASE_TEXTS, maybe(text))},
     ("name", "run", "digest", "kind", "groups", "expired"),
 )
-MIRROR = fields({"vm": text, "vm_id": maybe(text), "keeper_vm_id": maybe(text), "record": RECORD}, ("vm", "record"))
+REPLICA = fields({"vm": text, "vm_id": maybe(text), "keeper_vm_id": maybe(text), "record": RECORD}, ("vm", "record"))
 TOMBSTONE = fields({"event_id": text, "at": text, "vm_id": maybe(text)}, ("event_id", "at"))
 MARK = fields(dict.fromkeys(progress_marks.KEYS, maybe(text)))
 
@@ -94,7 +94,7 @@ ASKED: Mapping[str, Kind] = {
     "endpoint": maybe(text),
     "endpoint_source": maybe(text),
 }
-LOOK: Mapping[str, Kind] = {
+OBSERVATION: Mapping[str, Kind] = {
     **ASKED,
     "events": EVENTS,
     "identity": fields(dict.fromkeys(identity.read_identity(None), maybe(text)), ("name", "vm_id")),
@@ -107,8 +107,8 @@ LOOK: Mapping[str, Kind] = {
     "in_service": maybe(flag),
     "in_service_why": maybe(text),
     "records": many(RECORD),
-    "claims": many(CLAIM),
-    "mirrors": many(MIRROR),
+    "leases": many(LEASE),
+    "replicas": many(REPLICA),
     "tombstones": many(TOMBSTONE),
     "upgrades": many(MARK),
     "records_problems": many(line),
@@ -116,7 +116,7 @@ LOOK: Mapping[str, Kind] = {
 }
 ACT_RESULT = fields(
     {
-        "act": text,
+        "action": text,
         "event_id": text,
         "failed": flag,
         "changed": flag,
@@ -127,22 +127,22 @@ ACT_RESULT = fields(
         "warning": maybe(line),
         "handover": named(text),
         "record": maybe(RECORD),
-        "claims": many(text),
+        "leases": many(text),
         "approved": many(text),
         "already_started": many(text),
         "not_found": many(text),
     },
-    ("act", "event_id", "failed"),
+    ("action", "event_id", "failed"),
 )
 OUTCOME = fields({"event_id": text, "outcome": text, "last_status": maybe(text)}, ("event_id", "outcome"))
 SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "checked", "passed"), ("backend", "server", "state", "status")
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
 
 SCHEMAS: Mapping[str, Schema] = {
-    "maintenance_info": Schema(LOOK, tuple(LOOK)),
-    "maintenance_act": Schema({**LOOK, "results": many(ACT_RESULT)}, ("results",)),
+    "maintenance_info": Schema(OBSERVATION, tuple(OBSERVATION)),
+    "maintenance_act": Schema({**OBSERVATION, "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
-        {"record": maybe(RECORD), "conflict": flag, "claims": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
+        {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),
         diff=True,
     ),

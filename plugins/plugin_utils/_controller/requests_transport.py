@@ -65,7 +65,7 @@ class RequestsTransport:
                 names = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, names, _read(response, target, ends, request_timeout))
         except requests.ConnectTimeout as error:
-            raise not_connected(target, f"nobody answered within {connect_timeout:g} s", self.hint) from error
+            raise not_connected(target, f"no answer came within {connect_timeout:g} s", self.hint) from error
         except requests.Timeout as error:
             raise too_late(target, request_timeout) from error
         except requests.RequestException as error:

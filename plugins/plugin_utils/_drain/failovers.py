@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import WSFC
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Step
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import MethodOrder
 
 
 class Failover(TypedDict):
@@ -25,20 +25,20 @@ class Failover(TypedDict):
     group: str
 
 
-def needs_failover(step: Step) -> bool:
+def needs_failover(order: MethodOrder) -> bool:
     """Return whether a drain may need a failover, which another host does: only then maintenance_act stops before the method acts."""
-    return step["kind"] == WSFC and step["act"] and bool(plain_values.texts(_settings(step).get("availability_groups")))
+    return order["kind"] == WSFC and order["action"] and bool(plain_values.texts(_settings(order).get("availability_groups")))
 
 
-def failovers(handover: Any, step: Step) -> list[Failover]:
+def failovers(handover: Any, order: MethodOrder) -> list[Failover]:
     """Return what other hosts do before the method acts. Raise ValueError for what the settings do not name."""
-    settings = _settings(step)
+    settings = _settings(order)
     groups, replicas = plain_values.texts(settings.get("availability_groups")), plain_values.mapping(settings.get("replicas"))
     found: list[Failover] = []
     for group, replica in sorted(plain_values.mapping(handover).items()):
         host = plain_values.text(replicas.get(plain_values.text(replica) or ""))
         if group not in groups or host is None:
-            raise ValueError(f"the settings of method {step['id']} do not name availability group {str(group)[:100]} on replica {str(replica)[:100]}")
+            raise ValueError(f"the settings of method {order['id']} do not name availability group {str(group)[:100]} on replica {str(replica)[:100]}")
         found.append({"host": host, "instance": str(replica), "group": str(group)})
     return found
 
@@ -46,7 +46,7 @@ def failovers(handover: Any, step: Step) -> list[Failover]:
 def failure(answers: Any) -> str:
     """Return what failed, from the results of the loop over failovers, or an empty text.
 
-    A host that cannot be reached has failed nothing: the VM is still primary, which the next look says.
+    A host that cannot be reached has failed nothing: the VM is still primary, which the next observation says.
     """
     found = []
     for answer in map(plain_values.mapping, plain_values.items(answers)):
@@ -73,8 +73,8 @@ def peers(methods: Any, variables: Mapping[str, Any]) -> dict[str, str]:
 
 def _name_of(given: Mapping[str, Any]) -> str | None:
     """Return a host's name in Azure: as observed in this run, else as configured."""
-    return plain_values.text(plain_values.mapping(given.get("observe_look")).get("vm_name")) or plain_values.text(given.get("respond_vm_name"))
+    return plain_values.text(plain_values.mapping(given.get("observe_result")).get("vm_name")) or plain_values.text(given.get("respond_vm_name"))
 
 
-def _settings(step: Step) -> dict[str, Any]:
-    return {**step["given"], **step["override"]}
+def _settings(order: MethodOrder) -> dict[str, Any]:
+    return {**order["given"], **order["override"]}

@@ -100,7 +100,7 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and WORD.fullmatch(value) is not None
 
 
-def for_copy(kind: str, before: Any) -> dict[str, Any] | None:
+def for_replica(kind: str, before: Any) -> dict[str, Any] | None:
     """The part of a finding that another VM may keep, or None where there is none."""
     if kind == HAPROXY:
         finding = read_haproxy(before)

@@ -59,16 +59,16 @@ class Server:
 
     @property
     def is_to_come_back(self) -> bool:
-        """Whether undo has something to set. A state that neither we nor the drain left there was set by somebody else since, and is left."""
+        """Whether undo has something to set. A state that neither we nor the drain left there was set by an operator since, and is left."""
         return (self.before == READY and self.state != READY) or (self.before == DRAIN and self.state == MAINT)
 
 
-def view(looks: Any, before: Any, options: Any) -> View:
-    """Return what follows from one look at each balancer, the recorded finding (empty before there is one) and the options."""
+def view(observations: Any, before: Any, options: Any) -> View:
+    """Return what follows from one observation of each balancer, the recorded finding (empty before there is one) and the options."""
     given = plain_values.mapping(options)
-    answers = [plain_values.mapping(look) for look in plain_values.items(looks)]
-    lost = [_lost(look) for look in answers if "backends" not in look]
-    servers = [server for look in answers if "backends" in look for server in _servers(look, plain_values.mapping(before))]
+    answers = [plain_values.mapping(observation) for observation in plain_values.items(observations)]
+    lost = [_lost(observation) for observation in answers if "backends" not in observation]
+    servers = [server for observation in answers if "backends" in observation for server in _servers(observation, plain_values.mapping(before))]
     allowed = plain_values.whole(given.get("sessions")) or 0
     is_back = any(server.is_back for server in servers)
     to_maint = [] if is_back or not plain_values.flag(given.get("maintenance")) else [one for one in servers if one.state == DRAIN and one.sessions <= allowed]
@@ -93,15 +93,15 @@ def check_first(before: Any) -> dict[str, list[str]]:
     return found
 
 
-def _lost(look: Mapping[str, Any]) -> str:
-    how = " cannot be reached: " if plain_values.flag(look.get("unreachable")) else ": "
-    return f"load balancer {look.get('__drain_balancer')}{how}{look.get('msg') or 'no reason given'}"
+def _lost(observation: Mapping[str, Any]) -> str:
+    how = " cannot be reached: " if plain_values.flag(observation.get("unreachable")) else ": "
+    return f"load balancer {observation.get('__drain_balancer')}{how}{observation.get('msg') or 'no reason given'}"
 
 
-def _servers(look: Mapping[str, Any], before: Mapping[str, Any]) -> list[Server]:
-    balancer = str(look.get("__drain_balancer"))
+def _servers(observation: Mapping[str, Any], before: Mapping[str, Any]) -> list[Server]:
+    balancer = str(observation.get("__drain_balancer"))
     known = plain_values.mapping(plain_values.mapping(before.get("balancers")).get(balancer))
-    return [_server(balancer, str(name), plain_values.mapping(one), known) for name, one in plain_values.mapping(look["backends"]).items()]
+    return [_server(balancer, str(name), plain_values.mapping(one), known) for name, one in plain_values.mapping(observation["backends"]).items()]
 
 
 def _server(balancer: str, backend: str, one: Mapping[str, Any], known: Mapping[str, Any]) -> Server:

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import runs_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.failovers import needs_failover
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Step
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import MethodOrder
 
 
 class Segment(TypedDict):
@@ -22,35 +22,35 @@ class Segment(TypedDict):
     """Whether maintenance_act takes them, all at once; otherwise it is one method, and role drain includes its tasks."""
     first: int
     """The position of the first of them."""
-    steps: list[Step]
+    methods: list[MethodOrder]
     last: bool
     """Whether no method follows."""
 
 
-def segments(steps: Sequence[Step], system: str) -> list[Segment]:
+def segments(orders: Sequence[MethodOrder], system: str) -> list[Segment]:
     """Return the segments in order.
 
     A method that changes something outside the VM stands alone, because its finding is copied before it acts, and so does one that another host
     may have to act for.
     """
     found: list[Segment] = []
-    for number, step in enumerate(steps):
-        on_vm = is_on_vm(step, system)
+    for number, order in enumerate(orders):
+        on_vm = is_on_vm(order, system)
         present = found[-1] if found else None
-        if present is not None and on_vm and present["on_vm"] and not stops(step) and not stops(present["steps"][-1]):
-            present["steps"].append(step)
+        if present is not None and on_vm and present["on_vm"] and not stops(order) and not stops(present["methods"][-1]):
+            present["methods"].append(order)
         else:
-            found.append({"on_vm": on_vm, "first": number, "steps": [step], "last": False})
+            found.append({"on_vm": on_vm, "first": number, "methods": [order], "last": False})
     if found:
         found[-1]["last"] = True
     return found
 
 
-def stops(step: Step) -> bool:
+def stops(order: MethodOrder) -> bool:
     """Return whether a drain stops between what the method finds and what it does, so that something is done elsewhere."""
-    return step["outside"] or needs_failover(step)
+    return order["outside"] or needs_failover(order)
 
 
-def is_on_vm(step: Step, system: str) -> bool:
+def is_on_vm(order: MethodOrder, system: str) -> bool:
     """Return whether the engine takes a method. What is only reported it records, too."""
-    return runs_on_vm(step["kind"], system) or not step["act"]
+    return runs_on_vm(order["kind"], system) or not order["runs"]

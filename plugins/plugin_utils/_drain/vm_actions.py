@@ -12,23 +12,23 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import SETTLED, MethodOrder, drain_orders, undo_orders
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.segments import is_on_vm, stops
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import SETTLED, Step, drain_steps, undo_steps
 
 # What needs nothing but the VM and its endpoint.
-ALWAYS = ("claim", "release", "note", "approve", "forget")
+ALWAYS = ("acquire", "release", "write", "approve", "prune")
 # What goes on to the VM of an action as the plan has it.
-DRAIN_KEYS = ("act", "event_id", "event", "claim", "rule", "verify", "deadline")
-UNDO_KEYS = ("act", "event_id", "claim")
+DRAIN_KEYS = ("action", "event_id", "event", "lease", "rule", "verify", "deadline")
+UNDO_KEYS = ("action", "event_id", "lease")
 # In this order on each VM: records first, approvals before what takes longer. The same as act/stages.py.
-ORDER = ("claim", "release", "note", "approve", "undo", "recover", "drain", "forget")
+ORDER = ("acquire", "release", "write", "approve", "undo", "recover", "drain", "prune")
 LONGEST_TIME = 19
 
 
 class Taken(TypedDict):
     """The actions of one VM in one iteration."""
 
-    turn: str
+    iteration: str
     """Which run and iteration they are of. Each action says it, and with it the answer: none is read twice."""
     on_vm: list[dict[str, Any]]
     by_tasks: list[dict[str, Any]]
@@ -46,68 +46,68 @@ class VM(TypedDict):
     """Where the methods that are tasks are, as validation.problems() takes them."""
     places: Sequence[str]
     """Where task files are looked for."""
-    turn: str
+    iteration: str
     now: str
     """The controller's clock, UTC, ISO 8601."""
 
 
 def split(actions: Sequence[Mapping[str, Any]], vm: VM) -> Taken:
     """Return the actions as maintenance_act takes them, in order, and the others as they are."""
-    taken: Taken = {"turn": vm["turn"], "on_vm": [], "by_tasks": []}
+    taken: Taken = {"iteration": vm["iteration"], "on_vm": [], "by_tasks": []}
     for action in sorted(actions, key=_place):
-        act = action["act"]
+        name = action["action"]
         prepared: dict[str, Any] | None = None
-        if act in ALWAYS:
+        if name in ALWAYS:
             prepared = {key: value for key, value in action.items() if value is not None}
-        elif act == "drain":
+        elif name == "drain":
             prepared = _drain(action, vm)
-        elif act in ("undo", "recover"):
+        elif name in ("undo", "recover"):
             prepared = _undo(action, vm)
         if prepared is None:
             taken["by_tasks"].append(dict(action))
         else:
-            taken["on_vm"].append({**prepared, "turn": vm["turn"]})
+            taken["on_vm"].append({**prepared, "iteration": vm["iteration"]})
     return taken
 
 
 def _place(action: Mapping[str, Any]) -> int:
-    return ORDER.index(action["act"]) if action["act"] in ORDER else len(ORDER)
+    return ORDER.index(action["action"]) if action["action"] in ORDER else len(ORDER)
 
 
 def _drain(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     record = _record(action, vm)
-    steps = drain_steps(record, vm["methods"], vm["former"], vm["host"], vm["system"])
+    orders = drain_orders(record, vm["methods"], vm["former"], vm["host"], vm["system"])
     settled = record.get("phase") in SETTLED and any(method.get("state") != "undone" for method in _methods(record))
     # Where the settings are wrong, role drain says what is wrong with them.
     wrong = not settled and bool(validation.problems(vm["methods"], vm["former"], vm["system"], vm["folders"], vm["places"]))
-    if wrong or not _all_on_vm(steps, record, vm["system"]):
+    if wrong or not _all_on_vm(orders, record, vm["system"]):
         return None
     deadline = action.get("deadline") or ""
     return {
         **{key: action.get(key) for key in DRAIN_KEYS},
         "late": bool(deadline) and vm["now"][:LONGEST_TIME] > str(deadline)[:LONGEST_TIME],
-        "steps": steps,
+        "methods": orders,
     }
 
 
 def _undo(action: Mapping[str, Any], vm: VM) -> dict[str, Any] | None:
     record = _record(action, vm)
-    steps = undo_steps(record, vm["methods"], vm["former"], vm["host"], vm["system"])
-    if not record or not _all_on_vm(steps, record, vm["system"]):
+    orders = undo_orders(record, vm["methods"], vm["former"], vm["host"], vm["system"])
+    if not record or not _all_on_vm(orders, record, vm["system"]):
         return None
     return {
         **{key: action.get(key) for key in UNDO_KEYS},
         "event": plain_values.mapping(record.get("event")),
-        "keep_phase": action["act"] == "undo",
-        "steps": steps,
-        "reports": [step["report"] for step in steps if step["report"]],
+        "keep_phase": action["action"] == "undo",
+        "methods": orders,
+        "reports": [order["report"] for order in orders if order["report"]],
     }
 
 
-def _all_on_vm(steps: Sequence[Step], record: Mapping[str, Any], system: str) -> bool:
+def _all_on_vm(orders: Sequence[MethodOrder], record: Mapping[str, Any], system: str) -> bool:
     """Return whether the engine takes all of them, and another host neither acts first nor has a copy of the record that must follow it."""
-    elsewhere = any(map(stops, steps)) or any(method.get("outside") is True for method in _methods(record))
-    return not elsewhere and all(is_on_vm(step, system) for step in steps)
+    elsewhere = any(map(stops, orders)) or any(method.get("outside") is True for method in _methods(record))
+    return not elsewhere and all(is_on_vm(order, system) for order in orders)
 
 
 def _record(action: Mapping[str, Any], vm: VM) -> Mapping[str, Any]:

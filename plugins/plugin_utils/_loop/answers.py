@@ -43,8 +43,8 @@ def _fits(asked: Sequence[Mapping[str, Any]], echoed: Sequence[Any], results: Se
     return all(
         isinstance(echo, Mapping)
         and isinstance(result, Mapping)
-        and (echo.get("turn"), echo.get("act")) == (action.get("turn"), action.get("act"))
-        and result.get("act") == action.get("act")
+        and (echo.get("iteration"), echo.get("action")) == (action.get("iteration"), action.get("action"))
+        and result.get("action") == action.get("action")
         for action, echo, result in zip(asked, echoed, results)
     )
 
@@ -56,7 +56,7 @@ def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[lis
     """
     approved, failed, was_asked = [], [], False
     for asked, result in answers:
-        if asked["act"] != "approve":
+        if asked["action"] != "approve":
             continue
         was_asked = True
         confirmed = {event_id.strip().lower() for event_id in plain_values.texts((result or {}).get("approved"))}
@@ -79,8 +79,8 @@ def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[s
     found = {str(event_id) for event_id in before.get("acknowledged") or []}
     for asked, result in answers:
         event_id = str(asked.get("event_id")).lower()
-        if asked["act"] in ("claim", "release"):
+        if asked["action"] in ("acquire", "release"):
             found.discard(event_id)
-        if asked["act"] == "claim" and result is not None and not result.get("failed") and "claims" in result:
+        if asked["action"] == "acquire" and result is not None and not result.get("failed") and "leases" in result:
             found.add(event_id)
     return sorted(found)

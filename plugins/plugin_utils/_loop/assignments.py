@@ -20,25 +20,25 @@ Action = Mapping[str, Any]
 
 
 def assign(
-    plan: Mapping[str, Any], observed: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings], places: Sequence[str], turn: str, now: str
+    plan: Mapping[str, Any], observed: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings], places: Sequence[str], iteration: str, now: str
 ) -> dict[str, Taken]:
     """Return what each host with actions takes on the VM, and what tasks take for it."""
-    looks = {str(one["host"]): one.get("look") or {} for one in observed}
+    observations = {str(one["host"]): one.get("observation") or {} for one in observed}
     found = {}
-    for host in dict.fromkeys(str(action["host"]) for action in plan["steps"]):
-        settings, look = vms[host], looks[host]
+    for host in dict.fromkeys(str(action["host"]) for action in plan["actions"]):
+        settings, observation = vms[host], observations[host]
         vm: vm_actions.VM = {
             "host": host,
-            "system": look.get("system") or settings["system"],
-            "records": look.get("records") or [],
+            "system": observation.get("system") or settings["system"],
+            "records": observation.get("records") or [],
             "methods": settings["drain_methods"],
             "former": settings["drain_methods_former"],
             "folders": settings["folders"],
             "places": places,
-            "turn": turn,
+            "iteration": iteration,
             "now": now,
         }
-        found[host] = vm_actions.split([action for action in plan["steps"] if action["host"] == host], vm)
+        found[host] = vm_actions.split([action for action in plan["actions"] if action["host"] == host], vm)
     return found
 
 
@@ -47,16 +47,16 @@ def stages_of(by_tasks: Iterable[Sequence[Action]]) -> list[dict[str, Any]]:
     lists = list(by_tasks)
     found = []
     for name, acts in stages.STAGES:
-        most = max((sum(action["act"] in acts for action in actions) for actions in lists), default=0)
+        most = max((sum(action["action"] in acts for action in actions) for actions in lists), default=0)
         places = range(min(most, 1) if name in stages.AT_ONCE else most)
-        found += [{"name": name, "acts": list(acts), "place": place} for place in places]
+        found += [{"name": name, "actions": list(acts), "place": place} for place in places]
     return found
 
 
 def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> bool:
     """Tell whether what a drain or an undo takes its time for is further than before, on any host."""
     for host, taken in assigned.items():
-        wanted = {str(action["event_id"]).strip().lower() for action in (*taken["on_vm"], *taken["by_tasks"]) if action["act"] != "claim"}
+        wanted = {str(action["event_id"]).strip().lower() for action in (*taken["on_vm"], *taken["by_tasks"]) if action["action"] != "acquire"}
         earlier, later = dict(_progress(before[host])), dict(_progress(after[host]))
         if after[host].get("state") == "ok" and any(earlier.get(event_id) != later.get(event_id) for event_id in wanted):
             return True
@@ -65,8 +65,8 @@ def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]]
 
 def _progress(observed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Return for each event of a VM's records how far it is."""
-    look = plain_values.mapping(observed.get("look"))
-    for record in map(plain_values.mapping, plain_values.items(look.get("records"))):
+    observation = plain_values.mapping(observed.get("observation"))
+    for record in map(plain_values.mapping, plain_values.items(observation.get("records"))):
         methods = [plain_values.mapping(method) for method in plain_values.items(record.get("methods"))]
         event_id = str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower()
         yield (

@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import SETTLED
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import SETTLED
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers, assignments, observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
@@ -32,7 +32,7 @@ PHASES = {DRAIN: "draining", RECOVER: "recovering"}
 # Methods that need nothing more are in this state.
 SETTLED_METHODS = {DRAIN: "drained", RECOVER: "undone"}
 # A long drain is not looked at more often than so many times.
-MOST_LOOKS = 100
+MOST_OBSERVATIONS = 100
 UNREACHABLE = "The VM cannot be reached."
 NO_ANSWER = "It did not answer what it was asked for."
 NOT_READABLE = "Its records could not be read."
@@ -55,12 +55,12 @@ class MethodsRequest(TypedDict):
 class Ask(TypedDict):
     """What one VM asks for. Times are in seconds."""
 
-    claim: dict[str, Any]
+    lease: dict[str, Any]
     """The run's lease on the VM: each action begins with a renewal of it."""
     seconds: float
     """How long the drain or the recovery may take."""
     interval: float
-    """How long to wait between two looks, at least."""
+    """How long to wait between two observations, at least."""
     keeper: str
     """The VM that keeps the replica of its record; empty where there is none."""
 
@@ -89,7 +89,7 @@ class MethodsState(TypedDict):
     """When the last actions were given."""
     number: int
     do: str
-    """What the next iteration does: C(act), C(by_tasks), C(wait) or C(end)."""
+    """What the next iteration does: C(action), C(by_tasks), C(wait) or C(end)."""
     assignments: dict[str, Taken]
     actions: dict[str, list[dict[str, Any]]]
     stages: list[dict[str, Any]]
@@ -153,12 +153,12 @@ def _take(state: MethodsState, now: float) -> MethodsState:
     under_way = _under_way(state)
     ready = [one for one in state["observations"] if one["state"] == "ok" and state["progress"][str(one["host"])]["state"] == GOES_ON]
     steps = [actions.serialise(_action(state, one)) for one in ready]
-    turn = f"{state['methods']['act']} of {timestamps.form(state['began'])} turn {state['number']}"
-    assigned = assignments.assign({"steps": steps}, state["observations"], state["vms"], state["methods"]["places"], turn, timestamps.form(now))
+    iteration = f"{state['methods']['action']} of {timestamps.form(state['began'])} turn {state['number']}"
+    assigned = assignments.assign({"actions": steps}, state["observations"], state["vms"], state["methods"]["places"], iteration, timestamps.form(now))
     by_tasks = [taken["by_tasks"] for taken in assigned.values() if taken["by_tasks"]]
     return {
         **state,
-        "do": "by_tasks" if by_tasks else "act" if under_way else "end",
+        "do": "by_tasks" if by_tasks else "action" if under_way else "end",
         "assignments": assigned,
         "actions": {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]},
         "stages": assignments.stages_of(by_tasks),
@@ -171,21 +171,21 @@ def _take(state: MethodsState, now: float) -> MethodsState:
 def _unless_nothing_is_recorded(state: MethodsState, observed: Observation) -> Progress:
     """Return how far a VM is, by whether there is anything to recover."""
     progress = state["progress"][str(observed["host"])]
-    is_recorded = state["methods"]["act"] == DRAIN or bool(_record(state["methods"], observed))
+    is_recorded = state["methods"]["action"] == DRAIN or bool(_record(state["methods"], observed))
     if progress["state"] != GOES_ON or observed["state"] != "ok" or is_recorded:
         return progress
-    look = plain_values.mapping(observed["look"])
-    if look.get("records_readable") is False:
-        return {"state": FAILED, "error": " ".join([NOT_READABLE, *plain_values.texts(look.get("records_problems"))])}
+    observation = plain_values.mapping(observed["observation"])
+    if observation.get("records_readable") is False:
+        return {"state": FAILED, "error": " ".join([NOT_READABLE, *plain_values.texts(observation.get("records_problems"))])}
     return {"state": DONE, "error": None}
 
 
 def _wait(state: MethodsState) -> MethodsState:
-    """Say how long to wait before the next look, and for what; or that all are done."""
+    """Say how long to wait before the next observation, and for what; or that all are done."""
     under_way = _under_way(state)
-    pauses = [max(state["asks"][host]["interval"], state["asks"][host]["seconds"] / MOST_LOOKS, 1.0) for host in under_way]
+    pauses = [max(state["asks"][host]["interval"], state["asks"][host]["seconds"] / MOST_OBSERVATIONS, 1.0) for host in under_way]
     seconds = math.ceil(min(pauses, default=0))
-    why = "; ".join(f"{host}: {printable(state['progress'][host]['error'] or PHASES[state['methods']['act']])}" for host in under_way)
+    why = "; ".join(f"{host}: {printable(state['progress'][host]['error'] or PHASES[state['methods']['action']])}" for host in under_way)
     return {
         **state,
         "do": "wait" if under_way else "end",
@@ -193,7 +193,7 @@ def _wait(state: MethodsState) -> MethodsState:
         "actions": {},
         "stages": [],
         "contact": under_way,
-        "plan": {"wait": {"seconds": seconds, "watch": [], "why": why}},
+        "plan": {"requeue": {"seconds": seconds, "watch": [], "why": why}},
         "pause": seconds,
     }
 
@@ -211,14 +211,14 @@ def _action(state: MethodsState, observed: Observation) -> actions.MethodAction:
     host = str(observed["host"])
     request, ask = state["methods"], state["asks"][host]
     event_id = _event_id(request)
-    if request["act"] == RECOVER:
-        return actions.Recover(host=host, event_id=event_id, reason="", lease=ask["claim"], keeper=ask["keeper"] or None)
+    if request["action"] == RECOVER:
+        return actions.Recover(host=host, event_id=event_id, reason="", lease=ask["lease"], keeper=ask["keeper"] or None)
     record = _record(request, observed)
     return actions.Drain(
         host=host,
         event_id=event_id,
         reason="",
-        lease=ask["claim"],
+        lease=ask["lease"],
         keeper=ask["keeper"] or None,
         event=_event(request, observed),
         deadline=timestamps.as_datetime(_until(state, host)).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -242,7 +242,7 @@ def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
         "event_status": "Scheduled",
         "event_source": "User",
         "resource_type": "VirtualMachine",
-        "resources": [plain_values.mapping(observed["look"]).get("vm_name")],
+        "resources": [plain_values.mapping(observed["observation"]).get("vm_name")],
         "not_before": None,
         "description": f"Rolling upgrade {request['upgrade']}",
         "duration_in_seconds": -1,
@@ -260,20 +260,20 @@ def _order(record: Mapping[str, Any], observed: Observation) -> int:
 
 def _judge(state: MethodsState, before: Observation, after: Observation, given: HostResults) -> Progress:
     """Say how far a VM is after an iteration: by its own results where maintenance_act has taken the action, else by what is recorded."""
-    host, act = str(before["host"]), state["methods"]["act"]
+    host, act = str(before["host"]), state["methods"]["action"]
     taken = state["assignments"].get(host)
     if taken is None:
         return state["progress"][host]
     if taken["on_vm"]:
         (answer,) = answers.read_answers(taken["on_vm"], (given.observed, given.acted))
         return _by_answer(act, answer.result, after)
-    if after["state"] == "unreachable" or (after["state"] == "ok" and after["look"] == before["look"]):
+    if after["state"] == "unreachable" or (after["state"] == "ok" and after["observation"] == before["observation"]):
         # Two observations differ in their time at least: this VM has left the loop.
         return {"state": FAILED, "error": UNREACHABLE if after["state"] == "unreachable" else NO_ANSWER}
     if after["state"] != "ok":
         # The action is taken again when the VM can be observed, and judged then.
         return state["progress"][host]
-    return _by_record(act, _record(state["methods"], before), _record(state["methods"], after), plain_values.mapping(after["look"]))
+    return _by_record(act, _record(state["methods"], before), _record(state["methods"], after), plain_values.mapping(after["observation"]))
 
 
 def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -> Progress:
@@ -285,12 +285,12 @@ def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -
     return {"state": state, "error": plain_values.text(result.get("error"))}
 
 
-def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], look: Mapping[str, Any]) -> Progress:
+def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> Progress:
     """Judge what tasks have done by the record that they wrote. What they could not write down has failed, unless it was under way before."""
     phase = record.get("phase")
     if phase == "failed":
         return {"state": FAILED, "error": plain_values.text(record.get("reason"))}
-    if record.get("undone") is True if act == RECOVER else _is_verified(before, record, look):
+    if record.get("undone") is True if act == RECOVER else _is_verified(before, record, observation):
         return {"state": DONE, "error": None}
     written = record.get("revision") != before.get("revision")
     if phase == PHASES[act] or (act == DRAIN and phase in SETTLED and written):
@@ -298,11 +298,11 @@ def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], l
     return {"state": FAILED, "error": NO_RECORD}
 
 
-def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], look: Mapping[str, Any]) -> bool:
+def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> bool:
     """Tell whether the tasks have found all methods drained just now, in the boot that the VM is in."""
     verified_at = record.get("verified_at")
     is_new = bool(verified_at) and verified_at != before.get("verified_at")
-    return record.get("phase") in SETTLED and is_new and (not look.get("boot_id") or record.get("boot_id") == look.get("boot_id"))
+    return record.get("phase") in SETTLED and is_new and (not observation.get("boot_id") or record.get("boot_id") == observation.get("boot_id"))
 
 
 def _waits_for(act: str, record: Mapping[str, Any]) -> str | None:
@@ -312,17 +312,17 @@ def _waits_for(act: str, record: Mapping[str, Any]) -> str | None:
 
 
 def _in_time(state: MethodsState, observed: Observation, progress: Progress, now: float) -> Progress:
-    """Return the progress, as a failure where the time is over. A drain that was looked at before its deadline does not fail in the middle."""
+    """Return the progress, as a failure where the time is over. A drain that was observed before its deadline does not fail in the middle."""
     host, is_observed = str(observed["host"]), observed["state"] == "ok"
     if progress["state"] == FAILED or (progress["state"] == DONE and is_observed):
         return progress
     progress = {**progress, "error": progress["error"] if is_observed else _not_observed(observed)}
-    at = state["planned_at"] if state["methods"]["act"] == DRAIN else now
+    at = state["planned_at"] if state["methods"]["action"] == DRAIN else now
     return {**progress, "state": FAILED} if at > _until(state, host) else progress
 
 
 def _not_observed(observed: Observation) -> str:
-    return f"{observed['host']} could not be looked at: {plain_values.text(observed.get('error')) or 'no reason given'}"
+    return f"{observed['host']} could not be observed: {plain_values.text(observed.get('error')) or 'no reason given'}"
 
 
 def _until(state: MethodsState, host: str) -> float:
@@ -339,5 +339,5 @@ def _record(request: MethodsRequest, observed: Observation) -> Mapping[str, Any]
 
 
 def _records(observed: Observation) -> Sequence[Mapping[str, Any]]:
-    look = plain_values.mapping(observed.get("look"))
-    return [plain_values.mapping(record) for record in plain_values.items(look.get("records"))]
+    observation = plain_values.mapping(observed.get("observation"))
+    return [plain_values.mapping(record) for record in plain_values.items(observation.get("records"))]

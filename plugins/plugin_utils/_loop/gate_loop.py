@@ -24,7 +24,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 # Leases that could not be acquired, on a full disk perhaps, are asked for again after so many seconds.
 RETRY_SECONDS = 5.0
 # What the batch itself takes, under its leases.
-ON_BATCH = ("claim", "release", "note")
+ON_BATCH = ("acquire", "release", "write")
 
 
 class GateRequest(TypedDict):
@@ -159,11 +159,11 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
 def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     """Say what the next iteration does by what the gate has decided."""
     check_mode = state["gate"]["check_mode"]
-    acting = [] if check_mode else plan["steps"]
-    mine = {host: [action for action in acting if action["host"] == host and action["act"] in ON_BATCH] for host in state["involved"]}
-    actions = {host: [{**action, "turn": f"{state['run']} turn {state['number']}"} for action in found] for host, found in mine.items() if found}
-    elsewhere = [action for action in acting if action["host"] not in state["involved"] and action["act"] == "release"]
-    acquires = any(action["act"] == "claim" for action in plan["steps"])
+    acting = [] if check_mode else plan["actions"]
+    mine = {host: [action for action in acting if action["host"] == host and action["action"] in ON_BATCH] for host in state["involved"]}
+    actions = {host: [{**action, "iteration": f"{state['run']} turn {state['number']}"} for action in found] for host, found in mine.items() if found}
+    elsewhere = [action for action in acting if action["host"] not in state["involved"] and action["action"] == "release"]
+    acquires = any(action["action"] == "acquire" for action in plan["actions"])
     seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["wait"]["seconds"])
     left = state["began"] + state["gate"]["wait_timeout"] - now
     # What was just acquired is observed once more, whatever the time. What never fits is not waited for.

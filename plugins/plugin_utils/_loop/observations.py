@@ -41,12 +41,12 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
         return {**_base(host, before), "error": refused, "methods": [], "labels": {}, "outside": False, "refused": True}
     answers = answers_module.read_answers(asked, (found.observed, found.acted))
     approved, could_not_approve = answers_module.approvals(answers, before)
-    state, error, look = _result(found.observed, settings)
+    state, error, observation = _result(found.observed, settings)
     return {
         **_base(host, before),
         "state": state,
         "error": error,
-        "look": look,
+        "observation": observation,
         "methods": list(settings["methods"]),
         "labels": dict(settings["labels"]),
         "outside": settings["outside"],
@@ -65,13 +65,13 @@ def _base(host: str, before: Mapping[str, Any]) -> Observation:
         "host": host,
         "state": "failed",
         "error": NO_OBSERVATION,
-        "look": None,
+        "observation": None,
         "could_not_approve": [],
         "approved": [],
         "acknowledged": [],
         # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
-        "last_look": before.get("look") or before.get("last_look"),
+        "last_observation": before.get("observation") or before.get("last_observation"),
     }
 
 
@@ -90,7 +90,7 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[
 
 def _listed(before: Mapping[str, Any]) -> list[Any] | None:
     """Return what its document listed in the observation before, in the same run: documents that differ are read once more."""
-    events = plain_values.mapping(before.get("look")).get("events") if before.get("state") == "ok" else None
+    events = plain_values.mapping(before.get("observation")).get("events") if before.get("state") == "ok" else None
     return list(events) if isinstance(events, list) else None
 
 
@@ -98,7 +98,7 @@ def resting(before: Mapping[str, Any]) -> Observation:
     """Return the observation of a VM that takes no part any more: it shows who the VM is and what was done on it, and no event that is listed now."""
     if before.get("state") != "ok":
         return dict(before)
-    return {**before, "state": "resting", "look": None, "last_look": {**before["look"], "events": []}, "reached_before": True}
+    return {**before, "state": "resting", "observation": None, "last_observation": {**before["observation"], "events": []}, "reached_before": True}
 
 
 def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
@@ -106,9 +106,9 @@ def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
 
     Two observations differ in their time at least.
     """
-    if found["state"] != "ok" or found["look"] != (before.get("look") or before.get("last_look")):
+    if found["state"] != "ok" or found["observation"] != (before.get("observation") or before.get("last_observation")):
         return found
-    return {**found, "state": "failed", "error": NO_OBSERVATION, "look": None}
+    return {**found, "state": "failed", "error": NO_OBSERVATION, "observation": None}
 
 
 def hosts_with(observations: Iterable[Mapping[str, Any]], state: str) -> list[str]:

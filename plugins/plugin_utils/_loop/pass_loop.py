@@ -68,7 +68,7 @@ class State(TypedDict):
     number: int
     """Which iteration it is."""
     do: str
-    """What the next iteration does: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
+    """What the next iteration does: C(action), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
     assignments: dict[str, Taken]
     """What each host is to do: what maintenance_act takes on the VM, and what tasks take."""
     actions: dict[str, list[dict[str, Any]]]
@@ -159,7 +159,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         return state
     if plan["differing"]:
         # Two documents that were read one after the other may differ only because Azure changed them in between.
-        return {**state, "do": "act", "contact": list(plan["differing"])}
+        return {**state, "do": "action", "contact": list(plan["differing"])}
     # All were observed just now.
     return _take({**state, "contact": list(hosts)}, plan, now)
 
@@ -171,22 +171,22 @@ def go_on(state: State, results: Results, now: float) -> State:
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
     found = [_observation(host, state, results, before[host]) for host in before]
-    late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
+    late = state["do"] == "action" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
-    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "act" else now)}
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "action" else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # What one VM took long for has made the observations of the others old.
-        return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
+        return {**state, **_nothing(), "do": "action", "contact": _reachable(state), "is_taken": True}
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
     if state["number"] >= MOST_ITERATIONS:
         return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
-    if older and (state["do"] != "act" or state["actions"]):
+    if older and (state["do"] != "action" or state["actions"]):
         # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
-        return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
+        return {**state, **_nothing(), "do": "action", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
 
@@ -212,7 +212,7 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     if over:
         return _end(state)
     # What was taken has brought nothing about, but something else is due now: that is not waited for.
-    is_news = plan["fingerprint"] != state["fingerprint"] and any(not action["continues"] for action in plan["steps"])
+    is_news = plan["fingerprint"] != state["fingerprint"] and any(not action["continues"] for action in plan["actions"])
     goes_on = (fresh or is_news) and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
@@ -220,7 +220,7 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
 def _take(state: State, plan: dict[str, Any], now: float) -> State:
     """Say what the next iteration does by a plan that is new."""
     request = state["request"]
-    actions = plan["steps"]
+    actions = plan["actions"]
     if not actions or request["check_mode"]:
         if actions:
             return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
@@ -228,12 +228,12 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         return _end(state) if is_over else _wait(state, plan, now)
     if any(_takes_out(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
         # What counts for the disruption budget is observed right before. After that all of them were.
-        return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
-    assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _turn(state), timestamps.form(now))
+        return {**state, **_nothing(), "do": "action", "contact": _reachable(state)}
+    assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
     by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
     # All leases must be there before any VM is observed afresh; and tasks, also those of other VMs, work with what the plan has seen.
-    do = "by_tasks" if by_tasks else "acquire" if any(action["act"] == "claim" for action in actions) else "act"
+    do = "by_tasks" if by_tasks else "acquire" if any(action["action"] == "acquire" for action in actions) else "action"
     asks_silent = _silent_is_due(state, now)
     return {
         **state,
@@ -241,7 +241,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "assignments": assigned,
         "actions": on_vm,
         "stages": assignments.stages_of(by_tasks.values()),
-        "contact": _contacts(state, asks_silent) if do != "act" or asks_silent else _concerned(state, plan, now),
+        "contact": _contacts(state, asks_silent) if do != "action" or asks_silent else _concerned(state, plan, now),
         "pause": 0,
         "taken": state["taken"] + 1,
         "in_a_row": state["in_a_row"] + 1,
@@ -305,8 +305,8 @@ def _nothing() -> _Part:
 
 def _holders(observed: Mapping[str, Any]) -> list[Any]:
     """Return the runs that have a lease on a VM."""
-    look = plain_values.mapping(observed.get("look"))
-    return [plain_values.mapping(lease).get("run") for lease in plain_values.items(look.get("claims"))]
+    observation = plain_values.mapping(observed.get("observation"))
+    return [plain_values.mapping(lease).get("run") for lease in plain_values.items(observation.get("leases"))]
 
 
 def _reachable(state: State) -> list[str]:
@@ -319,13 +319,13 @@ def _contacts(state: State, asks_silent: bool) -> list[str]:
 
 def _takes_out(action: Mapping[str, Any]) -> bool:
     """Tell whether an action takes a VM out of service that was not before."""
-    return action["act"] == "approve" or (action["act"] == "drain" and not action["continues"])
+    return action["action"] == "approve" or (action["action"] == "drain" and not action["continues"])
 
 
 def _concerned(state: State, plan: dict[str, Any], now: float) -> list[str]:
     """Return the hosts with actions, those that the same events hit, and those that were observed too long ago."""
-    event_ids = {str(action["event_id"]).lower() for action in plan["steps"]}
-    found = {str(action["host"]) for action in plan["steps"]}
+    event_ids = {str(action["event_id"]).lower() for action in plan["actions"]}
+    found = {str(action["host"]) for action in plan["actions"]}
     found.update(host for event in plan["events"] if str(event["event_id"]).lower() in event_ids for host in event["hosts"])
     found.update(host for host, at in state["observed_at"].items() if now - at > OTHERS_SECONDS)
     return [host for host in _reachable(state) if host in found]
@@ -339,5 +339,5 @@ def _left(state: State, now: float) -> float:
     return state["began"] + state["request"]["wait_timeout"] - now
 
 
-def _turn(state: State) -> str:
+def _iteration(state: State) -> str:
     return f"{state['run']} turn {state['number']}"

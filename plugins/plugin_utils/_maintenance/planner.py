@@ -57,10 +57,10 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     summary = summaries.summary(hosts, directory, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
-        "steps": [serialise(action) for action in actions],
+        "actions": [serialise(action) for action in actions],
         "stages": stages.stages(actions),
         "done": waiting.done,
-        "wait": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
+        "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
         "next_look_in": waiting.next_look_in,
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
         "failed": [
@@ -76,7 +76,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             "problems": _unread(hosts) + summary["problems"] + _remarks(observed_state, decided.budget),
         },
         "capacity": allocation.shown(decided.budget),
-        "claims": leases.shown(hosts, chosen),
+        "leases": leases.shown(hosts, chosen),
         "involved": _involved(event_states, hosts, actions, chosen, keepers),
         "counts": summaries.counts(phases, actions, hosts, summary),
         "fingerprint": summaries.fingerprint(hosts, actions),
@@ -164,7 +164,7 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
         *observed_state.directory.contested.values(),
         *(participant.contested for event_state in event_states for participant in event_state.participants if participant.contested),
     ]
-    found = [f"{words}; events that name them are not approved" for words in dict.fromkeys(confused)]
+    found = [f"{text}; events that name them are not approved" for text in dict.fromkeys(confused)]
     found += [
         f"{who}, at work on {name}, declares other members for capacity group {group.name!r}; give all runs the same list"
         for group, others in budget.disputed.items()
@@ -174,7 +174,7 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
     if observed_state.unknown_retired:
         names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
-    return found + [f"event {event_state.event.event_id}: {words}" for event_state in event_states for words in event_state.remarks]
+    return found + [f"event {event_state.event.event_id}: {text}" for event_state in event_states for text in event_state.remarks]
 
 
 def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
@@ -208,7 +208,7 @@ def _actions(
             action = methods.of(participant)
             if action:
                 drains.append(keepers.add_to(event_state, participant, action))
-        if settings.tell:
+        if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key])
     return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *pruning.actions(hosts)]
 

@@ -28,7 +28,7 @@ RESULTS = frozenset(
         "gate_own_restarts",
         "gate_result",
         "gate_skipped",
-        "observe_look",
+        "observe_result",
         "recover_result",
         "respond_plan",
         "upgrade_keepers",

@@ -50,7 +50,7 @@ class WindowsHost:
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
         return check_with(health, self._port, self._url, self._file, self._service)
 
-    def tell(self, line: str) -> str | None:
+    def log(self, line: str) -> str | None:
         """Write one line to the event log of applications. Return why it failed, or None."""
         answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])
         return failure_text(answer) if answer.get("failed") or answer.get("rc") else None

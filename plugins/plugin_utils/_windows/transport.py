@@ -91,7 +91,7 @@ class WindowsTransport:
         limit = whole_seconds(connect_timeout)
         answer = self._calls.call("win_wait_for", host=self._host, port=self._port, state="started", delay=0, sleep=1, connect_timeout=limit, timeout=limit)
         if answer.get("failed"):
-            raise not_connected(target, f"nobody answered within {seconds_in_words(connect_timeout)}", self.hint)
+            raise not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
         self._connects = True
 
     def _ask(self, method: str, path: str, body: str | None, target: str, request_timeout: float) -> Answer:

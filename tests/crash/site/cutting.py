@@ -42,7 +42,7 @@ def _files(vm: str) -> dict[str, pathlib.Path]:
             continue
         if path.name.startswith("claim-"):
             # The name holds the run and the time; that there is one is what matters.
-            newest["claim"] = (1, path)
+            newest["lease"] = (1, path)
             continue
         name, _dot, revision = path.name.removesuffix(".json").rpartition(".")
         number = int(revision) if path.suffix == ".json" and revision.isdigit() else 0
@@ -52,7 +52,7 @@ def _files(vm: str) -> dict[str, pathlib.Path]:
 
 
 def state() -> str:
-    """What lies on the VMs: records, claims, marks, flag files, what the commands did. And what was sent to Azure."""
+    """What lies on the VMs: records, leases, marks, flag files, what the commands did. And what was sent to Azure."""
     found: dict[str, t.Any] = {}
     for name, path in [pair for vm in os.environ["CUT_VMS"].split() for pair in _files(vm).items()]:
         text = path.read_text()

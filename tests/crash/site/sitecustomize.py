@@ -27,7 +27,7 @@ if "CUT_FOLDER" in os.environ:
 
     def rename(source, target, **more):  # type: ignore[no-untyped-def]
         names = os.path.basename(source), os.path.basename(target)
-        what = "a claim is renewed" if names[0].startswith("claim-") else "a mark is written" if names[1].startswith("upgrade-") else ""
+        what = "a lease is renewed" if names[0].startswith("claim-") else "a mark is written" if names[1].startswith("upgrade-") else ""
         if not what:
             return _rename(source, target, **more)
         cutting.point("module", f"before {what}")

@@ -44,7 +44,7 @@ class CallbackModule(CallbackBase):
             self._stand_still(name)
 
     def _is_new(self, place: str) -> bool:
-        """A task is known by its file and line: the same task in another turn is the same boundary."""
+        """A task is known by its file and line: the same task in another iteration is the same boundary."""
         with open(os.environ["BOUNDARY_KNOWN"], "a+") as file:
             file.seek(0)
             if place in file.read().splitlines():

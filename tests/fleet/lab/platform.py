@@ -79,7 +79,7 @@ class Platform:
 
     def _hit(self, guest: Guest, entry: dict[str, t.Any]) -> None:
         kind = entry["event"]["impact_type"]
-        # First of all, and without a look at any record: is it out of service?
+        # First of all, and without an observation at any record: is it out of service?
         seen = self._oracle.how_users_reach(guest.name)
         self.happened.append({"event_id": entry["event_id"], "vm": guest.name, "kind": kind, "began": time.time(), "ended": None, **seen})
         guest.pause() if kind == "Freeze" else guest.power_off()

@@ -23,11 +23,11 @@ SETTINGS: dict[str, t.Any] = {
     "gate_wait_seconds": 900,
     "gate_quiet_seconds": 5,
     # The upgrade's own time limits: the longest step, and whatever is not one.
-    "upgrade_step_seconds": 90,
-    "gate_step_seconds": 90,
+    "upgrade_tasks_seconds": 90,
+    "gate_lease_seconds": 90,
     "upgrade_interval": 1,
     # The lab has just asked for the first time, and an empty list would prove nothing for five minutes.
-    "respond_timing": {"claim_seconds": 60, "enabling_seconds": 0},
+    "respond_timing": {"lease_seconds": 60, "enabling_seconds": 0},
 }
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A few hosts on this machine, each with a folder of its own, and one look at all of them by ansible-playbook."""
+"""A few hosts on this machine, each with a folder of its own, and one observation of all of them by ansible-playbook."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Host:
 
 
 class Fleet:
-    """All hosts of a test. Every look is one run of ansible-playbook over all of them."""
+    """All hosts of a test. Every observation is one run of ansible-playbook over all of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,12 +82,12 @@ class Fleet:
         return self.hosts[name]
 
     def drain(self, *names: str, **more: Any) -> subprocess.CompletedProcess[str]:
-        return self._look("drain", names, more)
+        return self._observation("drain", names, more)
 
     def recover(self, *names: str, **more: Any) -> subprocess.CompletedProcess[str]:
-        return self._look("recover", names, more)
+        return self._observation("recover", names, more)
 
-    def _look(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    def _observation(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> subprocess.CompletedProcess[str]:
         chosen = [self.hosts[name] for name in names] or list(self.hosts.values())
         for host in chosen:
             host.path("event.json").write_text(json.dumps(host.event))
@@ -99,7 +99,7 @@ class Fleet:
         place = self.folder / "inventory.json"
         place.write_text(json.dumps(inventory))
         arguments = ["--check"] if more.get("check_mode") else []
-        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(place), str(HERE / "look.yml"), *arguments]
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(place), str(HERE / "observation.yml"), *arguments]
         run = subprocess.run(command, env=environment(self.folder, **more.get("env", {})), text=True, capture_output=True, timeout=180, check=False)
         if not more.get("may_end_early"):
             assert run.returncode == 0, run.stdout + run.stderr

@@ -206,8 +206,8 @@ def test_the_copy_says_what_was_found_and_without_one_the_drain_goes_on(fleet: F
     fleet.others["keeper"] = {}
     fleet.others["gone"] = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 9}
     copies = fleet.folder / "copies"
-    web1.variables.update(test_mirror="keeper", test_mirror_path=str(copies))
-    web2.variables.update(test_mirror="gone", test_mirror_path=str(copies))
+    web1.variables.update(test_replica="keeper", test_replica_path=str(copies))
+    web2.variables.update(test_replica="gone", test_replica_path=str(copies))
     fleet.drain()
     assert web1.state == web2.state == "drained", (web1.result, web2.result)
     assert web1.result["warning"] is None

@@ -85,7 +85,7 @@ def test_a_node(windows_fleet: WindowsFleet) -> None:
     assert aside.state == "drained" and "it handles Azure's events itself (DetectManagedEvents 4)" in aside.result["warning"], aside.result
     assert handled.state() == "Up" and aside.method(0)["before"]["aside"] is True
     assert theirs.state == "drained", theirs.result
-    assert owning.state == "failed" and "HALF-1 was paused by somebody else, who left roles still on HALF-1: Files" in owning.result["error"], owning.result
+    assert owning.state == "failed" and "HALF-1 was paused by an operator, who left roles still on HALF-1: Files" in owning.result["error"], owning.result
     assert wrong.state == "failed" and "has no node web9 but SHOP-1, SHOP-2, SHOP-3" in wrong.result["error"], wrong.result
 
     cluster.load()["groups"]["Files"]["owner"] = cluster.names[1]
@@ -195,7 +195,7 @@ def test_a_failover_that_fails_and_a_replica_that_cannot_be_reached(windows_flee
     assert "SQL-2 was to take over availability group Orders: A network-related error" in hosts["refusing"].result["error"], hosts["refusing"].result
     assert (hosts["refusing"].record["phase"], refusing.state()) == ("failed", "Up")
     assert hosts["refusing"].record["reason"] == hosts["refusing"].result["error"]
-    # Whether it took over is not known: what the cluster says counts, and the next look asks again.
+    # Whether it took over is not known: what the cluster says counts, and the next observation asks again.
     assert hosts["silent"].state == "draining", hosts["silent"].result
     assert (hosts["silent"].result["error"], silent.state()) == ("still primary of Orders", "Up")
     windows_fleet.drain("silent")

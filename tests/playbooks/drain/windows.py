@@ -51,12 +51,12 @@ class WindowsFleet(Fleet):
         self.hosts[name] = host
         return host
 
-    def _look(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> Any:
+    def _observation(self, act: str, names: tuple[str, ...], more: dict[str, Any]) -> Any:
         tree = os.environ.get("ANSIBLE_COLLECTIONS_PATH") or str(self.folder / "tree")
         added = stand_in_paths({"ANSIBLE_COLLECTIONS_PATH": tree})
         if self.without_iis:
             added["ANSIBLE_COLLECTIONS_PATH"] = os.pathsep.join([str(self._only_windows()), tree])
-        return super()._look(act, names, {**more, "env": {**more.get("env", {}), **added}})
+        return super()._observation(act, names, {**more, "env": {**more.get("env", {}), **added}})
 
     def _only_windows(self) -> Path:
         """A path of collections with ansible.windows and not microsoft.iis."""

@@ -289,7 +289,7 @@ if __name__ == "__main__":
     # What is here stays here: no process needs to look at it, and so to copy it.
     gc.freeze()
     print("ready", flush=True)
-    # Where it says more, nobody listens.
+    # Where it says more, no VM can listen.
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.close(silence)

@@ -155,7 +155,7 @@ def test_who_counts_as_unavailable_is_what_the_code_says() -> None:
 
 def test_the_figures_are_those_of_the_code() -> None:
     settings = Settings()
-    assert f"`claim_seconds`, {settings.claim_seconds:.0f} seconds" in mechanism("leases")
+    assert f"`lease_seconds`, {settings.lease_seconds:.0f} seconds" in mechanism("leases")
     assert f"random part of {leases.PAUSE:.0f} seconds" in mechanism("leases")
     assert lease_schema.LONGEST_SECONDS == 6 * 3600 and "more than six hours ahead" in mechanism("leases")
     assert f"observed again every {allocation.ROOM_CHECK:.0f} seconds" in mechanism("budget")

@@ -25,11 +25,11 @@ def test_measured_figures_are_those_of_the_testing_page() -> None:
         (line,) = [line for line in TESTING.splitlines() if line.startswith(f"| {start}")]
         return [cell.strip() for cell in line.strip("|").split("|")]
 
-    assert row("first look over all")[3] == f"{scale.LOOK_500_SECONDS} s"
+    assert row("first observation over all")[3] == f"{scale.OBSERVATION_500_SECONDS} s"
     assert row("everything after it, on the clock")[3] == f"{scale.AFTER_500_SECONDS} s"
-    assert row("processor time")[2] == f"{scale.LOOK_100_PROCESSOR} s"
+    assert row("processor time")[2] == f"{scale.OBSERVATION_100_PROCESSOR} s"
     assert "41 | 384 | 1434" in TESTING
-    for figure in (scale.LOOK_500_SECONDS, scale.AFTER_500_SECONDS, scale.LOOK_100_PROCESSOR):
+    for figure in (scale.OBSERVATION_500_SECONDS, scale.AFTER_500_SECONDS, scale.OBSERVATION_100_PROCESSOR):
         assert f"{figure} s" in GUIDE
 
 

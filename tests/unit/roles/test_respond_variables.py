@@ -16,7 +16,7 @@ from ansible.template import Templar
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 VARIABLES = yaml.safe_load((ROOT / "roles" / "respond" / "vars" / "main.yml").read_text())
-LINUX, WINDOWS = {"observe_look": {"system": "linux"}}, {"observe_look": {"system": "windows"}}
+LINUX, WINDOWS = {"observe_result": {"system": "linux"}}, {"observe_result": {"system": "windows"}}
 DEFAULT, OURS = "/var/lib/azure-maintenance", "D:\\azure-maintenance"
 
 
@@ -40,10 +40,10 @@ def templated(text: str, variables: dict[str, t.Any]) -> t.Any:
 )
 def test_where_another_vm_keeps_a_copy(keeper: dict[str, t.Any], path: str) -> None:
     """Asked by a Windows VM whose records are on drive D: a Linux VM has no such path."""
-    variables = {"hostvars": {"keeper": keeper}, "__respond_step": {"mirror": "keeper"}, "__respond_system": "windows", "respond_records_path": OURS}
-    assert templated(VARIABLES["__respond_mirror_path"], variables) == path
+    variables = {"hostvars": {"keeper": keeper}, "__respond_action": {"keeper": "keeper"}, "__respond_system": "windows", "respond_records_path": OURS}
+    assert templated(VARIABLES["__respond_keeper_path"], variables) == path
 
 
 def test_nobody_keeps_a_copy() -> None:
-    variables = {"hostvars": {}, "__respond_step": {"mirror": None}, "__respond_system": "windows", "respond_records_path": OURS}
-    assert templated(VARIABLES["__respond_mirror_path"], variables) == ""
+    variables = {"hostvars": {}, "__respond_action": {"keeper": None}, "__respond_system": "windows", "respond_records_path": OURS}
+    assert templated(VARIABLES["__respond_keeper_path"], variables) == ""

@@ -17,7 +17,7 @@ RECORDS = 500
 # Replicas of other VMs' records that one VM keeps.
 COPIES = 2000
 # Bytes of one replica: it holds findings only. A hundred servers at five balancers fit, and one VM's replicas leave room for those of other VMs.
-COPY_BYTES = 64 * 1024
+REPLICA_BYTES = 64 * 1024
 # Leases on one VM: one for each run and event. They last six hours at most.
 LEASES = 200
 # Progress marks of rolling upgrades on one VM.

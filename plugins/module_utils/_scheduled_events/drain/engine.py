@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Drain a VM, one short look at a time: begin what has not begun, check, and stop at the first method that is not drained yet.
+"""Drain a VM, one short observation of a time: begin what has not begun, check, and stop at the first method that is not drained yet.
 
 What a method finds is in the record before it acts. A drain holds for one boot of the VM.
 """
@@ -31,10 +31,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     MethodError,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodStep
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodOrder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 
 FOUND, BEGUN = "found", "begun"
@@ -67,7 +67,7 @@ class _StoppedAtFinding(Exception):
 
 
 class Drain:
-    """One look at one drain."""
+    """One observation of one drain."""
 
     def __init__(self, order: DrainOrder, journal: Journal, machine: Machine, identity: Identity) -> None:
         self._order = order
@@ -92,11 +92,11 @@ class Drain:
         self._late = self._order.late and phase not in APPROVED_OR_STARTED
         if self._order.problem is not None:
             return self._refuse(self._order.problem)
-        if not self._order.steps:
+        if not self._order.methods:
             return self._refuse(NO_METHOD)
         answer = Answer(DRAINED)
-        for number, step in enumerate(self._order.steps, 1):
-            answer = self._take(step, self._order.complete and number == len(self._order.steps))
+        for number, order in enumerate(self._order.methods, 1):
+            answer = self._take(order, self._order.complete and number == len(self._order.methods))
             if answer.state != DRAINED:
                 break
         return Outcome(answer.state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
@@ -108,54 +108,54 @@ class Drain:
             pass  # what cannot be done is known already; a record that cannot be written adds nothing to it
         return Outcome(FAILED, problem, self._record)
 
-    def _take(self, step: MethodStep, is_last: bool) -> Answer:
+    def _take(self, order: MethodOrder, is_last: bool) -> Answer:
         try:
-            answer = self._judge(self._work(step))
+            answer = self._judge(self._work(order))
             self._notes += [answer.note] if answer.note else []
         except _StoppedAtFinding:
             return Answer(FOUND)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
-            answer = Answer(FAILED, f"{step.id}: {said(error)}")
+            answer = Answer(FAILED, f"{order.id}: {said(error)}")
         try:
-            self._note(step, answer, is_last)
+            self._note(order, answer, is_last)
         except RecordsError as error:
             return Answer(FAILED, "; ".join(filter(None, (answer.error, str(error)))))
         return answer
 
-    def _work(self, step: MethodStep) -> Answer:
-        if not step.act:
-            return Answer(FAILED, step.report)
-        method = method_of(step, self._machine.system)
-        entry = self._entry(step)
+    def _work(self, order: MethodOrder) -> Answer:
+        if not order.runs:
+            return Answer(FAILED, order.report)
+        method = method_of(order, self._machine.system)
+        entry = self._entry(order)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
-            self._begin(method, step)
-        answer = method.check(self._machine, self._task(step))
+            self._begin(method, order)
+        answer = method.check(self._machine, self._task(order))
         if answer.state == LOST:
-            self._begin(method, step)
-            answer = method.check(self._machine, self._task(step))
+            self._begin(method, order)
+            answer = method.check(self._machine, self._task(order))
         return answer
 
-    def _begin(self, method: Method, step: MethodStep) -> None:
-        task = self._task(step)
+    def _begin(self, method: Method, order: MethodOrder) -> None:
+        task = self._task(order)
         found = method.find(self._machine, task)
         changes = {"deadline": self._order.deadline, "rule": self._order.rule or None, "attempts": self._attempt, "verified_at": None}
         entry = {
-            "id": step.id,
-            "method": step.kind,
+            "id": order.id,
+            "method": order.kind,
             "options": dict(task.options),
             "before": found,
             "state": FOUND,
             "boot_id": self._identity.boot_id,
             "error": None,
-            "outside": step.outside,
+            "outside": order.outside,
         }
         self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
-        task = self._task(step)._replace(present=found)
+        task = self._task(order)._replace(present=found)
         if self._order.stop_at_finding:
             self._handover = method.handover(self._machine, task)
-            if step.outside or self._handover:
+            if order.outside or self._handover:
                 raise _StoppedAtFinding
         method.begin(self._machine, task)
 
@@ -164,22 +164,22 @@ class Drain:
             return answer
         if self._late:
             return Answer(FAILED, f"Not drained before the deadline {self._order.deadline}: {answer.error or 'no reason known'}")
-        # The next look begins it again.
+        # The next observation begins it again.
         return Answer(DRAINING, answer.error)
 
-    def _note(self, step: MethodStep, answer: Answer, is_last: bool) -> None:
+    def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
         """Record what is new."""
-        entry = self._entry(step)
+        entry = self._entry(order)
         other = entry.state != (BEGUN if answer.state == DRAINING else answer.state) or self._other_boot(entry)
         if answer.state == DRAINED and not (is_last or other):
             return
         if answer.state == DRAINING and not other and self._phase() in ("draining", *APPROVED_OR_STARTED):
             return
-        method = {"id": step.id, "state": BEGUN if answer.state == DRAINING else answer.state, "boot_id": self._identity.boot_id, "error": answer.error}
-        if step.act:
+        method = {"id": order.id, "state": BEGUN if answer.state == DRAINING else answer.state, "boot_id": self._identity.boot_id, "error": answer.error}
+        if order.runs:
             # Of what the settings do not name, only that it failed: its kind in the record is not known to be one.
-            method["method"] = step.kind
-        # Only the look in which the last method was found drained has checked them all.
+            method["method"] = order.kind
+        # Only the observation in which the last method was found drained has checked them all.
         stamp = ("verified_at",) if answer.state == DRAINED and is_last else ()
         self._write(self._changes(answer, is_last), method=method, stamp=stamp)
 
@@ -193,10 +193,10 @@ class Drain:
     def _phase_change(self, phase: str) -> dict[str, t.Any]:
         return {} if self._phase() in APPROVED_OR_STARTED else {"phase": phase, "reason": None}
 
-    def _task(self, step: MethodStep) -> Task:
-        entry = self._entry(step)
+    def _task(self, order: MethodOrder) -> Task:
+        entry = self._entry(order)
         return Task(
-            options_of(step, entry, self._machine.system),
+            options_of(order, entry, self._machine.system),
             {} if entry.before is None else entry.before,
             entry.state,
             entry.since,
@@ -205,8 +205,8 @@ class Drain:
             peers=self._order.peers,
         )
 
-    def _entry(self, step: MethodStep) -> Entry:
-        return entry_of(self._record, step.id)
+    def _entry(self, order: MethodOrder) -> Entry:
+        return entry_of(self._record, order.id)
 
     def _other_boot(self, entry: Entry) -> bool:
         return bool(self._identity.boot_id) and (entry.boot_id or "") != self._identity.boot_id
@@ -223,22 +223,22 @@ class Drain:
     ) -> None:
         identity = self._identity
         self._record = self._journal.write(
-            Step(event or {}, changes, method or {}, stamp, boot_id=identity.boot_id, vm_id=identity.vm_id, vm_name=identity.vm_name)
+            RecordChange(event or {}, changes, method or {}, stamp, boot_id=identity.boot_id, vm_id=identity.vm_id, vm_name=identity.vm_name)
         )
 
 
-def method_of(step: MethodStep, system: str) -> Method:
+def method_of(order: MethodOrder, system: str) -> Method:
     """Return the method that a step names. Raise MethodError where it does not run on the VM."""
     methods = methods_of(system)
-    if step.kind not in methods:
-        raise MethodError(f"there is no method {step.kind!r} that runs on the VM; known are {', '.join(methods)}")
-    return methods[step.kind]
+    if order.kind not in methods:
+        raise MethodError(f"there is no method {order.kind!r} that runs on the VM; known are {', '.join(methods)}")
+    return methods[order.kind]
 
 
-def options_of(step: MethodStep, entry: Entry, system: str) -> dict[str, t.Any]:
+def options_of(order: MethodOrder, entry: Entry, system: str) -> dict[str, t.Any]:
     """Return the options of a method: those of the record where it rules and has any, else as configured, with the defaults and the overrides."""
-    recorded = entry.options if step.by_record and not entry.untouched else {}
-    return {**defaults(step.kind, system), **(recorded or step.options), **step.override}
+    recorded = entry.options if order.by_record and not entry.untouched else {}
+    return {**defaults(order.kind, system), **(recorded or order.options), **order.override}
 
 
 def said(error: Exception) -> str:

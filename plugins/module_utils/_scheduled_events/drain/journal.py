@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import BEFORE_ANYTHING, Values
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
 
 # Phases of a drain that cannot be taken back: one that is repeated then, after a reboot, leaves the phase as it is.
@@ -25,7 +25,7 @@ class Journal(t.Protocol):
     def read(self) -> Record | None:
         """Return the record, or None."""
 
-    def write(self, step: Step) -> Record:
+    def write(self, change: RecordChange) -> Record:
         """Take a step and return the record after it."""
 
 

@@ -14,8 +14,8 @@ class OrderError(ValueError):
     """An order that cannot be read; the message says what is wrong with it."""
 
 
-class MethodStep(t.NamedTuple):
-    """One method of the controller's list. See plugin_utils/_drain/steps.py, which makes it."""
+class MethodOrder(t.NamedTuple):
+    """One method of the controller's list. See plugin_utils/_drain/method_orders.py, which makes it."""
 
     id: str
     kind: str
@@ -24,10 +24,10 @@ class MethodStep(t.NamedTuple):
     options: t.Mapping[str, t.Any]
     """Its options as configured, with the defaults of the method."""
     outside: bool
-    act: bool
+    runs: bool
     """Whether there is anything to run."""
     ends: bool
-    """Whether the method is undone when this step is."""
+    """Whether the method is undone when this order is."""
     report: str | None
     """What cannot be done here, and how an operator does it."""
     override: t.Mapping[str, t.Any]
@@ -38,7 +38,7 @@ class DrainOrder(t.NamedTuple):
     """One drain: begin what has not begun, check what has."""
 
     event: t.Mapping[str, t.Any]
-    steps: t.Sequence[MethodStep]
+    methods: t.Sequence[MethodOrder]
     deadline: str | None
     late: bool
     """Whether the deadline has passed, by the controller's clock, when the order was given."""
@@ -48,7 +48,7 @@ class DrainOrder(t.NamedTuple):
     problem: str | None
     """What is wrong with the settings: nothing is done, and the record says why."""
     complete: bool
-    """Whether the last of these steps is the last of the drain."""
+    """Whether the last of these orders is the last of the drain."""
     stop_at_finding: bool
     """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM, or another host can act, first."""
     peers: t.Mapping[str, str]
@@ -59,7 +59,7 @@ class UndoOrder(t.NamedTuple):
     """One undo: the methods in the order of undoing."""
 
     event: t.Mapping[str, t.Any]
-    steps: t.Sequence[MethodStep]
+    methods: t.Sequence[MethodOrder]
     keep_phase: bool
     """Whether the record keeps its phase and reason: those of a failed drain stay to be read."""
     complete: bool
@@ -71,7 +71,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
     """Parse the order of a drain. Raise OrderError."""
     return DrainOrder(
         event=_mapping(given, "event"),
-        steps=_steps(given),
+        methods=_methods(given),
         deadline=_text(given, "deadline"),
         late=given.get("late") is True,
         rule=_mapping(given, "rule"),
@@ -87,30 +87,30 @@ def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
     """Parse the order of an undo. Raise OrderError."""
     return UndoOrder(
         event=_mapping(given, "event"),
-        steps=_steps(given),
+        methods=_methods(given),
         keep_phase=given.get("keep_phase") is True,
         complete=given.get("complete") is not False,
         reports=[str(report) for report in given.get("reports") or ()],
     )
 
 
-def _steps(given: t.Mapping[str, t.Any]) -> list[MethodStep]:
-    steps = given.get("steps")
-    if not isinstance(steps, (list, tuple)):
-        raise OrderError("steps must be a list of methods")
-    return [_step(step) for step in steps]
+def _methods(given: t.Mapping[str, t.Any]) -> list[MethodOrder]:
+    orders = given.get("methods")
+    if not isinstance(orders, (list, tuple)):
+        raise OrderError("methods must be a list of methods")
+    return [_method(order) for order in orders]
 
 
-def _step(given: t.Any) -> MethodStep:
+def _method(given: t.Any) -> MethodOrder:
     if not isinstance(given, t.Mapping) or not isinstance(given.get("id"), str) or not isinstance(given.get("kind"), str):
-        raise OrderError("each of steps must be a method with id and kind")
-    return MethodStep(
+        raise OrderError("each of methods must be a method with id and kind")
+    return MethodOrder(
         id=given["id"],
         kind=given["kind"],
         by_record=given.get("where") == "own",
         options=_mapping(given, "given"),
         outside=given.get("outside") is True,
-        act=given.get("act") is not False,
+        runs=given.get("runs") is not False,
         ends=given.get("ends") is not False,
         report=_text(given, "report"),
         override=_mapping(given, "override"),

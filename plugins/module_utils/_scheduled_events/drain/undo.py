@@ -12,14 +12,14 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import FAILED, Outcome, method_of, options_of, said
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import Entry, Journal, entry_of, environment_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import UNDOING, UNDONE, Answer, Task
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodStep, UndoOrder
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodOrder, UndoOrder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 
 
 class Undo:
-    """One look at one undo."""
+    """One observation of one undo."""
 
     def __init__(self, order: UndoOrder, journal: Journal, machine: Machine) -> None:
         self._order = order
@@ -43,14 +43,14 @@ class Undo:
             return Outcome(FAILED, str(error), self._record)
 
     def _run(self) -> Outcome:
-        if not self._order.steps:
+        if not self._order.methods:
             self._write(dict(self._phase_change(Answer(UNDONE)), undone=not self._order.reports), {})
             return self._outcome(Answer(UNDONE))
         # Nothing is touched unless the run's lease stands.
         self._write({}, {})
         answer = Answer(UNDONE)
-        for number, step in enumerate(self._order.steps, 1):
-            answer = self._take(step, self._order.complete and number == len(self._order.steps))
+        for number, order in enumerate(self._order.methods, 1):
+            answer = self._take(order, self._order.complete and number == len(self._order.methods))
             if answer.state != UNDONE:
                 break
         return self._outcome(answer)
@@ -61,42 +61,42 @@ class Undo:
         state = UNDOING if answer.state == UNDONE and reports else answer.state
         return Outcome(state, answer.error or " ".join(reports) or None, self._record)
 
-    def _take(self, step: MethodStep, is_last: bool) -> Answer:
+    def _take(self, order: MethodOrder, is_last: bool) -> Answer:
         try:
-            answer = self._work(step)
+            answer = self._work(order)
         except Exception as error:  # as in a drain: whatever it is, it is this undo's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
-            answer = Answer(FAILED, f"{step.id}: undo: {said(error)}")
-        self._note(step, answer, is_last)
+            answer = Answer(FAILED, f"{order.id}: undo: {said(error)}")
+        self._note(order, answer, is_last)
         return answer
 
-    def _work(self, step: MethodStep) -> Answer:
-        entry = self._entry(step)
-        if not step.act or entry.untouched:
+    def _work(self, order: MethodOrder) -> Answer:
+        entry = self._entry(order)
+        if not order.runs or entry.untouched:
             return Answer(UNDONE)
-        method = method_of(step, self._machine.system)
-        options = options_of(step, entry, self._machine.system)
+        method = method_of(order, self._machine.system)
+        options = options_of(order, entry, self._machine.system)
         return method.undo(self._machine, Task(options, entry.before or {}, entry.state, entry.since, self._environment))
 
-    def _note(self, step: MethodStep, answer: Answer, is_last: bool) -> None:
-        entry = self._entry(step)
-        state = UNDOING if answer.state == UNDONE and not step.ends else answer.state
-        error = answer.error or step.report
-        if state == UNDOING and entry.state == UNDOING and not (step.report and entry.error != error):
+    def _note(self, order: MethodOrder, answer: Answer, is_last: bool) -> None:
+        entry = self._entry(order)
+        state = UNDOING if answer.state == UNDONE and not order.ends else answer.state
+        error = answer.error or order.report
+        if state == UNDOING and entry.state == UNDOING and not (order.report and entry.error != error):
             return  # still at it, and recorded as that
         changes = self._phase_change(answer)
         if is_last and answer.state == UNDONE and not self._order.reports:
             changes["undone"] = True
-        self._write(changes, {"id": step.id, "state": state, "error": error})
+        self._write(changes, {"id": order.id, "state": state, "error": error})
 
     def _phase_change(self, answer: Answer) -> dict[str, t.Any]:
         if self._order.keep_phase:
             return {}
         return {"phase": "failed", "reason": answer.error} if answer.state == FAILED else {"phase": "recovering", "reason": None}
 
-    def _entry(self, step: MethodStep) -> Entry:
-        return entry_of(self._record, step.id)
+    def _entry(self, order: MethodOrder) -> Entry:
+        return entry_of(self._record, order.id)
 
     def _write(self, changes: t.Mapping[str, t.Any], method: t.Mapping[str, t.Any]) -> None:
-        self._record = self._journal.write(Step(changes=changes, method=method))
+        self._record = self._journal.write(RecordChange(changes=changes, method=method))

@@ -34,7 +34,7 @@ class HostAccess(t.NamedTuple):
     # Return the VM, given a boot id or None.
     host: t.Callable[[str | None], Host] | None = None
     # Write one line to the log of the VM's operating system.
-    tell: t.Callable[[str], None] = lambda line: None
+    log: t.Callable[[str], None] = lambda line: None
     # Report the progress of a long wait; shown at once or not at all.
     progress: t.Callable[[str], None] = lambda text: None
     # The places to search with endpoint: discover. None, together with no connect, for those of this machine.

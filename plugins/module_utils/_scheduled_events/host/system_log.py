@@ -13,7 +13,7 @@ except ImportError:  # not every system has one
     syslog = None  # type: ignore[assignment]
 
 
-def tell_syslog(line: str) -> None:
+def log_to_syslog(line: str) -> None:
     """Write one line, as a notice. Without a log to write to, do nothing."""
     if syslog is not None:
         syslog.openlog("maintenance.azure", syslog.LOG_PID, syslog.LOG_DAEMON)

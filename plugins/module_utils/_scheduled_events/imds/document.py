@@ -97,7 +97,7 @@ def parse_document(
             events.append(_event(raw, api_version))
         except ValueError as error:
             raise _bad(source, f"event {position} {error}", body)
-    mark_own(events, vm_name)
+    flag_own(events, vm_name)
     return Document(incarnation, events)
 
 
@@ -117,7 +117,7 @@ def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
     return data
 
 
-def mark_own(events: list[Event], vm_name: str | None) -> None:
+def flag_own(events: list[Event], vm_name: str | None) -> None:
     """Fill in affects_this_vm: null, not false, while this VM's name is unknown."""
     for event in events:
         event["affects_this_vm"] = None if vm_name is None else names_vm(event["resources"], vm_name)

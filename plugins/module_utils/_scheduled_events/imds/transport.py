@@ -124,7 +124,7 @@ class LocalTransport:
         try:
             connection.connect()
         except socket.timeout:
-            raise not_connected(target, f"nobody answered within {seconds_in_words(connect_timeout)}", self.hint)
+            raise not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
         except (OSError, UnicodeError) as error:
             raise not_connected(target, _words(error), self.hint)
         connection.sock = t.cast(t.Any, _TimedSocket(connection.sock))

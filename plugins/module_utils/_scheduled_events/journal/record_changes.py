@@ -44,7 +44,7 @@ OUTCOMES = ("completed", "cancelled", "unknown")
 LONGEST_NOTICE = 8 * 86400
 
 
-class Step(t.NamedTuple):
+class RecordChange(t.NamedTuple):
     """What one call asks for. None and empty mean: leave it."""
 
     event: t.Mapping[str, t.Any] = {}
@@ -57,24 +57,24 @@ class Step(t.NamedTuple):
     restore: t.Mapping[str, t.Any] = {}
 
 
-def take_step(record: Record | None, event_id: str, step: Step, now: str) -> Record:
+def apply_change(record: Record | None, event_id: str, change: RecordChange, now: str) -> Record:
     """Return the record after the step; the same content when nothing changes. The store counts the revision."""
-    after = _begin(record, event_id, step.restore)
-    _see_event(after, event_id, step.event)
+    after = _begin(record, event_id, change.restore)
+    _see_event(after, event_id, change.event)
     for key in ("vm_id", "vm_name"):
-        given = getattr(step, key)
+        given = getattr(change, key)
         if given:
             after[key] = given
-    changes = _checked_changes(step.changes)
-    if step.boot_id and ("verified_at" in step.stamp or changes.get("verified_at")):
+    changes = _checked_changes(change.changes)
+    if change.boot_id and ("verified_at" in change.stamp or changes.get("verified_at")):
         # Only a check says something of a boot. A note that is written after a reboot must not make an old check new.
-        after["boot_id"] = step.boot_id
+        after["boot_id"] = change.boot_id
     # A drain that begins again after an undo is not undone any more; changes may still say otherwise.
-    if step.method and _merge_method(after, _checked_method(step.method), now):
+    if change.method and _merge_method(after, _checked_method(change.method), now):
         after["undone"] = False
     phase = changes.pop("phase", None)
     after.update(changes)
-    _stamp(after, step.stamp, now)
+    _stamp(after, change.stamp, now)
     _enter(after, record, phase or after["phase"], now)
     return after
 

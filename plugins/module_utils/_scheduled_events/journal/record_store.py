@@ -15,9 +15,9 @@ import uuid
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
-    Step,
+    RecordChange,
+    apply_change,
     may_be_pruned,
-    take_step,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
@@ -75,7 +75,7 @@ class RecordStore(RecordsReader):
     def write(
         self,
         event_id: str,
-        step: Step,
+        change: RecordChange,
         expected_revision: int | None = None,
         check_mode: bool = False,
         allowed: t.Callable[[], None] | None = None,
@@ -89,14 +89,14 @@ class RecordStore(RecordsReader):
             found = self._find_for_writing(event_id)
             if allowed is not None:
                 allowed()
-            if found.record is not None and is_foreign(found.record, step.vm_id):
+            if found.record is not None and is_foreign(found.record, change.vm_id):
                 found = self._without_foreign(event_id, found, check_mode)
             if found.too_high and not check_mode:
                 self._bring_down(event_id, found)
                 continue
             before = found.record
             self._expect(event_id, before, expected_revision)
-            after = take_step(before, event_id, step, self.host.now())
+            after = apply_change(before, event_id, change, self.host.now())
             if before is not None and after == before:
                 return Written(public(before), public(before), False)
             # A restored record goes on counting where its replica stopped: later replicas must count as newer.

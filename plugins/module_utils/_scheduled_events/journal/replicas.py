@@ -6,7 +6,7 @@
 """Replicas of other VMs' records: where something outside a VM was changed, a VM that loses its disk must not lose the way back.
 
 One file for each VM and event, replaced in one step. A replica is no record of its keeper, the VM that it lies on.
-Files, options and keys call it a mirror, as version 1 did.
+Its files keep the name mirror-… that version 1 gave them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    COPY_BYTES,
+    REPLICA_BYTES,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
@@ -46,7 +46,7 @@ Replica = t.Dict[str, t.Any]
 class ReplicasReading(t.NamedTuple):
     """All replicas, in the order of their names, and in words what is wrong with others."""
 
-    mirrors: list[Replica]
+    replicas: list[Replica]
     problems: list[str]
 
 
@@ -58,8 +58,8 @@ class ReplicaWritten(t.NamedTuple):
     changed: bool
 
 
-def mirror_argument() -> dict[str, t.Any]:
-    """Return the argument spec of the option mirror."""
+def replica_argument() -> dict[str, t.Any]:
+    """Return the argument spec of the option replica."""
     return {
         "type": "dict",
         "options": {
@@ -208,7 +208,7 @@ class ReplicaStore:
     def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> ReplicaWritten:
         """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered."""
         if not vm.strip():
-            raise RecordsError("mirror.vm is empty.")
+            raise RecordsError("replica.vm is empty.")
         record = only_findings(checked_record(given))
         name = replica_name(vm, event_id_of(record))
         present = self._present(name)
@@ -221,8 +221,8 @@ class ReplicaStore:
         content = {"format": FORMAT, "vm": vm, "vm_id": vm_id or None, "keeper_vm_id": keeper_vm_id or None, "record": record}
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return ReplicaWritten(before, before, False)
-        if len(json.dumps(content)) > COPY_BYTES:
-            raise RecordsError(f"the replica of the record of event {shorten(event_id_of(record))} has more than {COPY_BYTES} bytes, and is not kept.")
+        if len(json.dumps(content)) > REPLICA_BYTES:
+            raise RecordsError(f"the replica of the record of event {shorten(event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept.")
         if not check_mode:
             replace_file(self.files, name, dict(content, written_at=self.host.now()), "The replica")
         return ReplicaWritten(before, record, True)

@@ -21,8 +21,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 
 
-def claim_argument() -> dict[str, t.Any]:
-    """Return the argument spec of the option claim, which names a lease."""
+def lease_argument() -> dict[str, t.Any]:
+    """Return the argument spec of the option lease, which names a lease."""
     return {
         "type": "dict",
         "options": {
@@ -35,9 +35,9 @@ def claim_argument() -> dict[str, t.Any]:
     }
 
 
-def change_claims(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def change_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """Acquire, renew or release the leases of a run."""
-    lease = options.get("claim") or {}
+    lease = options.get("lease") or {}
     run, event_id = checked_run(lease.get("run")), options.get("event_id")
     before = leases.own(run)
     if check_mode:
@@ -57,8 +57,8 @@ def change_claims(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode
         "changed": before != after,
         "record": None,
         "conflict": False,
-        "claims": after,
-        "diff": {"before": {"claims": before}, "after": {"claims": after}} if before != after else {"before": {}, "after": {}},
+        "leases": after,
+        "diff": {"before": {"leases": before}, "after": {"leases": after}} if before != after else {"before": {}, "after": {}},
     }
 
 
@@ -101,7 +101,7 @@ def _remove(leases: LeaseStore, options: t.Mapping[str, t.Any]) -> None:
 
 
 class UnderLease:
-    """A write that counts only while the run's own lease stands: renewed before, looked at once more after."""
+    """A write that counts only while the run's own lease stands: renewed before, checked once more after."""
 
     def __init__(self, leases: LeaseStore, lease: t.Mapping[str, t.Any] | None, event_id: str) -> None:
         self._leases = leases
@@ -124,7 +124,7 @@ class UnderLease:
             raise LeaseLost(self._lease["run"], self._event_id, self._leases.files.where)
 
 
-def check_claim_options(options: t.Mapping[str, t.Any]) -> None:
+def check_lease_options(options: t.Mapping[str, t.Any]) -> None:
     """Check what the argument spec cannot say by itself."""
-    if options["state"] in ("claimed", "released", "marked") and not options.get("claim"):
-        raise RecordsError("state is {}, and claim, which says for which run, is missing.".format(options["state"]))
+    if options["state"] in ("leased", "released", "marked") and not options.get("lease"):
+        raise RecordsError("state is {}, and lease, which says for which run, is missing.".format(options["state"]))

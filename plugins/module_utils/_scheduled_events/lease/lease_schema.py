@@ -48,7 +48,7 @@ class LeaseLost(RecordsError):
         super().__init__(
             f"The lease of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
             "or its records went with a disk. Nothing more is done under it. The next pass looks afresh and decides anew.",
-            "claim_lost",
+            "lease_lost",
         )
 
 
@@ -71,7 +71,7 @@ def split_lease_name(name: str) -> LeaseName | None:
 def checked_run(run: t.Any) -> str:
     """Return a run's id, which becomes part of a file name, or raise RecordsError."""
     if not isinstance(run, str) or not RUN.fullmatch(run):
-        raise RecordsError(f"claim.run must be 4 to 32 small letters and digits, and is {shorten(run)}.")
+        raise RecordsError(f"lease.run must be 4 to 32 small letters and digits, and is {shorten(run)}.")
     return run
 
 
@@ -82,9 +82,9 @@ def checked_seconds(seconds: t.Any) -> float:
             raise ValueError
         amount = float(seconds)
     except (TypeError, ValueError):
-        raise RecordsError(f"claim.seconds must be a number of seconds, and is {shorten(seconds)}.")
+        raise RecordsError(f"lease.seconds must be a number of seconds, and is {shorten(seconds)}.")
     if not 0 < amount <= LONGEST_SECONDS:
-        raise RecordsError(f"claim.seconds must be more than 0 and at most {LONGEST_SECONDS:.0f}, and is {shorten(seconds)}.")
+        raise RecordsError(f"lease.seconds must be more than 0 and at most {LONGEST_SECONDS:.0f}, and is {shorten(seconds)}.")
     return amount
 
 
@@ -97,7 +97,7 @@ def has_expired(limit: int, now: float) -> bool:
 def encode_lease(event_id: str, kind: str, who: str, groups: t.Mapping[str, str], now: str) -> bytes:
     """Return the content: for operators, and the groups' hashes for other runs."""
     if kind not in KINDS:
-        raise RecordsError("claim.kind is {}; known are {}.".format(shorten(kind), ", ".join(KINDS)))
+        raise RecordsError("lease.kind is {}; known are {}.".format(shorten(kind), ", ".join(KINDS)))
     known = {str(name): str(value) for name, value in groups.items()}
     content = {"format": FORMAT, "event_id": event_id, "kind": kind, "who": who, "groups": known, "made_at": now}
     return json.dumps(content, sort_keys=True).encode("ascii") + b"\n"

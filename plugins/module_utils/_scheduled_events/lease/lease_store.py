@@ -37,7 +37,7 @@ ATTEMPTS = 50
 class LeasesReading(t.NamedTuple):
     """All leases, in the order of their names; readable is False when there may be more."""
 
-    claims: list[Lease]
+    leases: list[Lease]
     problems: list[str]
     readable: bool
 

@@ -31,13 +31,13 @@ LONGEST_NAME = 100
 LONGEST_TEXT = 1000
 KEYS = ("name", "state", "at", "begun_at", "run", "who")
 
-Mark = t.Dict[str, t.Any]
+ProgressMark = t.Dict[str, t.Any]
 
 
-class MarksReading(t.NamedTuple):
+class ProgressMarksReading(t.NamedTuple):
     """All marks, in the order of their names, and in words what is wrong with others."""
 
-    marks: list[Mark]
+    marks: list[ProgressMark]
     problems: list[str]
 
 
@@ -49,13 +49,13 @@ def upgrade_argument() -> dict[str, t.Any]:
     }
 
 
-def mark_name(upgrade: str) -> str:
+def progress_mark_name(upgrade: str) -> str:
     """Return the name of a mark's file. Case counts here: two upgrades whose names differ in it are two."""
     digest = hashlib.sha256(upgrade.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"upgrade-{digest}.json"
 
 
-class Marks:
+class ProgressMarks:
     """All marks on one VM."""
 
     def __init__(self, files: Files, host: Host, vm_id: str | None = None) -> None:
@@ -63,29 +63,31 @@ class Marks:
         self.host = host
         self.vm_id = (vm_id or "").lower() or None
 
-    def read_all(self) -> MarksReading:
+    def read_all(self) -> ProgressMarksReading:
         """Read every mark. One of another VM came with an image that was taken from it. An unreadable one is reported, and does not count as done."""
         marks, problems = [], []
         try:
             names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
         except OSError:
-            return MarksReading([], [])  # none yet, or the records say so
+            return ProgressMarksReading([], [])  # none yet, or the records say so
         if len(names) > MARKS:
-            problems.append(f"There are {len(names)} marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over.")
+            problems.append(
+                f"There are {len(names)} progress marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over."
+            )
         for name in names[:MARKS]:
             try:
                 marks.append(self._read(name))
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is no mark of an upgrade that can be used: it {error}. Remove it.")
-        return MarksReading(sorted(marks, key=lambda mark: str(mark["name"])), problems)
+                problems.append(f"The file {name} in {self.files.where} is no progress mark of an upgrade that can be used: it {error}. Remove it.")
+        return ProgressMarksReading(sorted(marks, key=lambda mark: str(mark["name"])), problems)
 
-    def _read(self, name: str) -> Mark:
+    def _read(self, name: str) -> ProgressMark:
         data = load(self.files.read(name))
         if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("state") not in STATES or not isinstance(data.get("name"), str):
             raise Unreadable("holds no mark that this version of the collection knows")
-        if mark_name(data["name"]) != name:
+        if progress_mark_name(data["name"]) != name:
             raise Unreadable("belongs to another upgrade than its name says")
         if not all(data.get(key) is None or isinstance(data.get(key), str) for key in (*KEYS, "vm_id")):
             raise Unreadable("has no text where one belongs")
@@ -96,35 +98,35 @@ class Marks:
             raise Unreadable(f"belongs to VM {owner}")
         return {key: data.get(key) for key in KEYS}
 
-    def present(self, upgrade: str) -> Mark | None:
-        """Return the mark of one upgrade, or None without one. An unreadable mark counts as none, and is replaced."""
+    def present(self, upgrade: str) -> ProgressMark | None:
+        """Return the progress mark of one upgrade, or None without one. An unreadable mark counts as none, and is replaced."""
         try:
-            return self._read(mark_name(upgrade))
+            return self._read(progress_mark_name(upgrade))
         except (OSError, Unreadable):
             return None
 
-    def write(self, upgrade: str, state: str, run: str, who: str) -> Mark:
-        """Replace the mark of one upgrade."""
+    def write(self, upgrade: str, state: str, run: str, who: str) -> ProgressMark:
+        """Replace the progress mark of one upgrade."""
         before, now = self.present(upgrade), self.host.now()
         begun_at = before["begun_at"] if before and state != "begun" else now
-        mark: Mark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
-        replace_file(self.files, mark_name(upgrade), dict(mark, format=FORMAT, vm_id=self.vm_id), "The mark")
+        mark: ProgressMark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
+        replace_file(self.files, progress_mark_name(upgrade), dict(mark, format=FORMAT, vm_id=self.vm_id), "The progress mark")
         return mark
 
     def remove(self, upgrade: str) -> None:
-        """Remove the mark of one upgrade."""
+        """Remove the progress mark of one upgrade."""
         try:
-            self.files.unlink(mark_name(upgrade))
+            self.files.unlink(progress_mark_name(upgrade))
         except FileNotFoundError:
             return
         except OSError as error:
-            raise RecordsError(f"The mark {mark_name(upgrade)} in {self.files.where} cannot be removed: {error}.")
+            raise RecordsError(f"The progress mark {progress_mark_name(upgrade)} in {self.files.where} cannot be removed: {error}.")
 
 
-def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """Write or remove a progress mark, for the module maintenance_record."""
-    given, lease = options["upgrade"], options.get("claim") or {}
-    name, state, marks = _checked_name(given["name"]), given["state"], Marks(files, host, options.get("vm_id"))
+    given, lease = options["upgrade"], options.get("lease") or {}
+    name, state, marks = _checked_name(given["name"]), given["state"], ProgressMarks(files, host, options.get("vm_id"))
     before = marks.present(name)
     # Where the mark says so already, the lease is renewed all the same, and must stand.
     under = UnderLease(LeaseStore(files, host), lease, UPGRADE + name)
@@ -134,7 +136,7 @@ def change_marks(files: Files, host: Host, options: t.Mapping[str, t.Any], check
     return _result(before, after)
 
 
-def _change(marks: Marks, name: str, state: str, lease: t.Mapping[str, t.Any], check_mode: bool) -> Mark | None:
+def _change(marks: ProgressMarks, name: str, state: str, lease: t.Mapping[str, t.Any], check_mode: bool) -> ProgressMark | None:
     if state == "absent":
         if not check_mode:
             marks.remove(name)
@@ -148,7 +150,7 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _result(before: Mark | None, after: Mark | None) -> dict[str, t.Any]:
+def _result(before: ProgressMark | None, after: ProgressMark | None) -> dict[str, t.Any]:
     changed = (before or {}).get("state") != (after or {}).get("state")
     diff = {"before": {"upgrade": before}, "after": {"upgrade": after}} if changed else {"before": {}, "after": {}}
     return {"changed": changed, "record": None, "conflict": False, "upgrade": after, "diff": diff}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import is_foreign
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore, Written
@@ -22,36 +22,36 @@ LONGEST_LINE = 900
 class LeasedRecord:
     """Read and write the record of one event; tell the VM's log each new phase."""
 
-    def __init__(self, records: RecordStore, lease: UnderLease, event_id: str, vm_id: str | None, tell: t.Callable[[str], None]) -> None:
+    def __init__(self, records: RecordStore, lease: UnderLease, event_id: str, vm_id: str | None, log: t.Callable[[str], None]) -> None:
         self._records = records
         self._lease = lease
         self._event_id = event_id
         self._vm_id = vm_id
-        self._tell = tell
+        self._log = log
 
     def read(self) -> Record | None:
         """Return the record, or None where there is none of this VM. Raise RecordsError where it cannot be read."""
         record = self._records.read(self._event_id)
         return None if record is None or is_foreign(record, self._vm_id) else record
 
-    def write(self, step: Step) -> Record:
+    def write(self, change: RecordChange) -> Record:
         """Take a step and return the record after it. Raise RecordsError, LeaseLost where the run's lease is gone."""
-        written = write_under_lease(self._records, self._lease, self._event_id, step, None, False)
-        tell_phase(self._tell, self._event_id, written)
+        written = write_under_lease(self._records, self._lease, self._event_id, change, None, False)
+        log_phase(self._log, self._event_id, written)
         return t.cast(Record, written.after)
 
 
-def write_under_lease(records: RecordStore, lease: UnderLease, event_id: str, step: Step, expected_revision: int | None, check_mode: bool) -> Written:
-    """Write between two looks at the lease: a run that removed it in between has not seen the record."""
-    written = records.write(event_id, step, expected_revision, check_mode, lambda: lease.begin(check_mode))
+def write_under_lease(records: RecordStore, lease: UnderLease, event_id: str, change: RecordChange, expected_revision: int | None, check_mode: bool) -> Written:
+    """Write between two observations of the lease: a run that removed it in between has not seen the record."""
+    written = records.write(event_id, change, expected_revision, check_mode, lambda: lease.begin(check_mode))
     lease.end(check_mode)
     return written
 
 
-def tell_phase(tell: t.Callable[[str], None], event_id: str, written: Written) -> None:
+def log_phase(log: t.Callable[[str], None], event_id: str, written: Written) -> None:
     """Write one line to the VM's log for each new phase."""
     if written.changed and _phase(written.before) != _phase(written.after):
-        tell(log_line(event_id, written.after))
+        log(log_line(event_id, written.after))
 
 
 def log_line(event_id: str, record: Record | None) -> str:

@@ -21,31 +21,31 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import LeasedRecord
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look, look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
 
 Action = t.Mapping[str, t.Any]
 
 # What maintenance_record does, by action.
-RECORD_STATES = {"claim": "claimed", "release": "released", "note": "present", "forget": "pruned"}
-RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "claim", "expired")
+RECORD_STATES = {"acquire": "leased", "release": "released", "write": "present", "prune": "pruned"}
+RECORD_OPTIONS = ("event_id", "event", "changes", "stamp", "restore", "expected_revision", "lease", "expired")
 # An approval must not outlast a pass: it is decided anew in the next iteration.
 APPROVAL_PATIENCE = {"request_timeout": 20.0, "retries": 1}
 # Of one run. The controller gives up after 150 s (roles/respond/tasks/act.yml), and a lease lasts 180 s.
 MOST_SECONDS = 75.0
-ACTS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
+ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 
 def act_arguments() -> dict[str, dict[str, t.Any]]:
     """Return the argument spec of maintenance_act."""
-    arguments = look_arguments()
+    arguments = observation_arguments()
     arguments.update(
         actions={"type": "list", "elements": "dict", "required": True},
         identity={"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
@@ -77,16 +77,16 @@ class _Acting:
 
     def take(self, action: Action) -> Result:
         """Take one action. Whatever fails is in the result, and keeps none of the others from being taken."""
-        act = action.get("act")
-        result: Result = {"act": str(act), "event_id": str(action.get("event_id") or ""), "failed": False, "changed": False}
+        name = action.get("action")
+        result: Result = {"action": str(name), "event_id": str(action.get("event_id") or ""), "failed": False, "changed": False}
         try:
             if time.monotonic() > self._end:
                 # The controller may have given this run up; the next one decides anew.
                 raise OrderError(f"no time was left after {MOST_SECONDS:.0f} s")
-            result.update(self._take(str(act), action))
+            result.update(self._take(str(name), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
             result.update(self._failure(error))
-            words = "{} could not {} {}: {}".format(self._about.get("vm_name") or "this VM", act, result["event_id"] or "?", result["msg"])
+            words = "{} could not {} {}: {}".format(self._about.get("vm_name") or "this VM", name, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
 
@@ -95,7 +95,7 @@ class _Acting:
         try:
             client = open_client(self._options, self._access)
             try:
-                return look(client, self._files, self._host, self._options, self._access.check_mode)
+                return observe(client, self._files, self._host, self._options, self._access.check_mode)
             finally:
                 client.close()
         except Exception as error:  # as in take()
@@ -107,22 +107,22 @@ class _Acting:
             raise error
         return {"failed": True, "msg": str(error) or type(error).__name__, "error_kind": _kind(error)}
 
-    def _take(self, act: str, action: Action) -> Result:
-        if act in RECORD_STATES:
-            return self._change_records(act, action)
-        if act == "approve":
+    def _take(self, name: str, action: Action) -> Result:
+        if name in RECORD_STATES:
+            return self._change_records(name, action)
+        if name == "approve":
             return self._approve(action)
-        if act in ("undo", "recover"):
+        if name in ("undo", "recover"):
             if self._access.check_mode:
                 return {"state": "undoing", "changed": True}
             return _of(Undo(undo_order(action), self._journal(action), self._machine).run())
-        if act == "drain":
+        if name == "drain":
             if self._access.check_mode:
                 return {"state": "draining", "changed": True}
             return self._drain(action)
-        if act == "take_over":
+        if name == "take_over":
             return self._take_over(action)
-        raise OrderError(f"act is {act!r}; known are {', '.join(ACTS)}")
+        raise OrderError(f"action is {name!r}; known are {', '.join(ACTIONS)}")
 
     def _drain(self, action: Action) -> Result:
         outcome = Drain(drain_order(action), self._journal(action), self._machine, self._identity).run()
@@ -141,20 +141,20 @@ class _Acting:
             self._machine.failover_cluster.take_over(instance, group)
         return {"changed": True}
 
-    def _change_records(self, act: str, action: Action) -> Result:
+    def _change_records(self, name: str, action: Action) -> Result:
         options = {name: about.get("default") for name, about in record_arguments().items()}
         options.update({key: action[key] for key in RECORD_OPTIONS if action.get(key) is not None})
-        options.update(state=RECORD_STATES[act], vm_id=self._identity.vm_id, vm_name=self._identity.vm_name)
+        options.update(state=RECORD_STATES[name], vm_id=self._identity.vm_id, vm_name=self._identity.vm_name)
         # A note that is bound to a revision is no check of a boot.
         options["boot_id"] = None if options["expected_revision"] is not None else self._identity.boot_id
-        found = change_records(self._files, self._host, options, self._access.check_mode, self._access.tell)
-        return {key: found[key] for key in ("changed", "claims") if key in found}
+        found = change_records(self._files, self._host, options, self._access.check_mode, self._access.log)
+        return {key: found[key] for key in ("changed", "leases") if key in found}
 
     def _approve(self, action: Action) -> Result:
         """Record the intention on this VM, approve, and record that."""
         event_ids = [str(event_id) for event_id in action.get("event_ids") or ()]
         for event_id in event_ids:
-            self._note(event_id, action, Step(stamp=("approving_at",)))
+            self._note(event_id, action, RecordChange(stamp=("approving_at",)))
         client = open_client(dict(self._options, **APPROVAL_PATIENCE), self._access)
         try:
             names = action.get("approve_for") or None
@@ -166,18 +166,18 @@ class _Acting:
         for event_id in event_ids:
             if event_id.strip().lower() in said:
                 # Whoever has the lease by now: it is approved, and that has to be known.
-                self._note(event_id, {}, Step(changes={"phase": "approved"}, stamp=("approved_at",)))
+                self._note(event_id, {}, RecordChange(changes={"phase": "approved"}, stamp=("approved_at",)))
         return dict(found, state="approved", changed=answer["changed"])
 
-    def _note(self, event_id: str, action: Action, step: Step) -> None:
+    def _note(self, event_id: str, action: Action, change: RecordChange) -> None:
         if not self._access.check_mode:
-            self._journal(dict(action, event_id=event_id)).write(step)
+            self._journal(dict(action, event_id=event_id)).write(change)
 
     def _journal(self, action: Action) -> LeasedRecord:
         if not str(action.get("event_id") or "").strip():
             raise OrderError("event_id is missing")
-        lease = UnderLease(LeaseStore(self._files, self._host), action.get("claim"), str(action.get("event_id")))
-        return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.tell)
+        lease = UnderLease(LeaseStore(self._files, self._host), action.get("lease"), str(action.get("event_id")))
+        return LeasedRecord(RecordStore(self._files, self._host), lease, str(action.get("event_id")), self._identity.vm_id, self._access.log)
 
 
 def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:

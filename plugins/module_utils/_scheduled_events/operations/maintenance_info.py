@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One look at a VM: its document, who it is, how it is, and its records. It decides nothing."""
+"""One observation of a VM: its document, who it is, how it is, and its records. It decides nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import health_arguments
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import mark_own
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import flag_own
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of, note_asked
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.identity import (
     Identity,
@@ -30,11 +30,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import select
 
 
-def look_arguments() -> dict[str, dict[str, t.Any]]:
+def observation_arguments() -> dict[str, dict[str, t.Any]]:
     """The argument spec of maintenance_info."""
     arguments = shared_arguments()
     arguments.update(selection_arguments())
@@ -47,20 +47,20 @@ def look_arguments() -> dict[str, dict[str, t.Any]]:
     return arguments
 
 
-def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:
+def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:
     """Everything that a plan needs to know of one VM. In check mode nothing is written, not even the marker."""
     identity, vm_name = _who(client, options)
     document = client.get_document()
     now = host.now()
-    mark_own(document.events, vm_name)
+    flag_own(document.events, vm_name)
     selection = {key: options.get(key) for key in selection_arguments()}
     events = select(document.events, selection, vm_name)
     asked = note_asked(files, host, write=not check_mode)
-    # Claims first: a run that removes its claim has written its record before.
-    claims = LeaseStore(files, host).read_all()
-    mirrors = ReplicaStore(files, host).read_all(identity["vm_id"])
+    # Leases first: a run that removes its lease has written its record before.
+    leases = LeaseStore(files, host).read_all()
+    replicas = ReplicaStore(files, host).read_all(identity["vm_id"])
     tombstones = Tombstones(files, host).read_all()
-    upgrades = Marks(files, host, identity["vm_id"]).read_all()
+    upgrades = ProgressMarks(files, host, identity["vm_id"]).read_all()
     reading = RecordStore(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
     return {
@@ -80,25 +80,25 @@ def look(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
         "records_problems": _each_fault_once(
-            files.where, reading.problems, claims.problems + mirrors.problems + tombstones.problems + upgrades.problems + asked.problems
+            files.where, reading.problems, leases.problems + replicas.problems + tombstones.problems + upgrades.problems + asked.problems
         ),
-        "records_readable": reading.readable and claims.readable,
-        "claims": claims.claims,
-        "mirrors": mirrors.mirrors,
+        "records_readable": reading.readable and leases.readable,
+        "leases": leases.leases,
+        "replicas": replicas.replicas,
         "tombstones": tombstones.tombstones,
         "upgrades": upgrades.marks,
     }
 
 
-def look_at(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
+def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """What maintenance_info does."""
-    if way.files is None or way.host is None:
-        raise AssertionError("a look needs files and a host")
-    files, host = way.files(options["records_path"]), way.host(options["boot_id"])
+    if access.files is None or access.host is None:
+        raise AssertionError("an observation needs files and a host")
+    files, host = access.files(options["records_path"]), access.host(options["boot_id"])
     try:
-        client = open_client(options, way)
+        client = open_client(options, access)
         try:
-            return dict(look(client, files, host, options, way.check_mode), changed=False)
+            return dict(observe(client, files, host, options, access.check_mode), changed=False)
         finally:
             client.close()
     except ScheduledEventsError as error:

@@ -12,7 +12,7 @@ import typing as t
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, difference
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange, difference
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, stem
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
     DEFAULT_PATH,
@@ -22,28 +22,28 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
     ReplicaStore,
     checked_restore,
-    mirror_argument,
+    replica_argument,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import (
     UnderLease,
-    change_claims,
-    check_claim_options,
-    claim_argument,
+    change_leases,
+    check_lease_options,
+    lease_argument,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import (
-    change_marks,
+    change_progress_marks,
     upgrade_argument,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import tell_phase, write_under_lease
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import log_phase, write_under_lease
 
 
 def record_arguments() -> dict[str, dict[str, t.Any]]:
     """The argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
-        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "claimed", "released", "mirrored", "marked"]},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "leased", "released", "replicated", "marked"]},
         "event_id": {"type": "str"},
         "expected_revision": {"type": "int"},
         "event": {"type": "dict"},
@@ -54,9 +54,9 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
         "vm_id": {"type": "str"},
         "vm_name": {"type": "str"},
         "older_than": {"type": "int", "default": 86400},
-        "claim": claim_argument(),
+        "lease": lease_argument(),
         "expired": {"type": "list", "elements": "str", "default": []},
-        "mirror": mirror_argument(),
+        "replica": replica_argument(),
         "restore": {"type": "dict"},
         "upgrade": upgrade_argument(),
     }
@@ -67,10 +67,10 @@ def record_required_if() -> list[list[t.Any]]:
     return [
         ["state", "present", ["event_id"]],
         ["state", "absent", ["event_id"]],
-        ["state", "claimed", ["event_id", "claim"]],
-        ["state", "released", ["claim"]],
-        ["state", "mirrored", ["mirror"]],
-        ["state", "marked", ["upgrade", "claim"]],
+        ["state", "leased", ["event_id", "lease"]],
+        ["state", "released", ["lease"]],
+        ["state", "replicated", ["replica"]],
+        ["state", "marked", ["upgrade", "lease"]],
     ]
 
 
@@ -79,17 +79,17 @@ def change_records(
     host: Host,
     options: t.Mapping[str, t.Any],
     check_mode: bool,
-    tell: t.Callable[[str], None],
+    log: t.Callable[[str], None],
 ) -> dict[str, t.Any]:
     """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
-    check_claim_options(options)
-    records, claims = RecordStore(files, host), LeaseStore(files, host)
-    if options["state"] in ("claimed", "released"):
-        return change_claims(claims, options, check_mode)
-    if options["state"] == "mirrored":
-        return _mirror(ReplicaStore(files, host), options["mirror"], check_mode)
+    check_lease_options(options)
+    records, leases = RecordStore(files, host), LeaseStore(files, host)
+    if options["state"] in ("leased", "released"):
+        return change_leases(leases, options, check_mode)
+    if options["state"] == "replicated":
+        return _replica(ReplicaStore(files, host), options["replica"], check_mode)
     if options["state"] == "marked":
-        return change_marks(files, host, options, check_mode)
+        return change_progress_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
         older_than, tombstones = options["older_than"], Tombstones(files, host)
         pruned = records.prune(older_than, check_mode, tombstones.try_to_write) + ReplicaStore(files, host).prune(older_than, check_mode)
@@ -102,32 +102,32 @@ def change_records(
     if options["state"] == "absent":
         written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
     else:
-        lease = UnderLease(claims, options.get("claim"), event_id)
-        written = write_under_lease(records, lease, event_id, _step(options), options["expected_revision"], check_mode)
+        lease = UnderLease(leases, options.get("lease"), event_id)
+        written = write_under_lease(records, lease, event_id, _change(options), options["expected_revision"], check_mode)
     if not check_mode:
-        tell_phase(tell, event_id, written)
+        log_phase(log, event_id, written)
     return _result(written, event_id)
 
 
-def record(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
+def record(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """What maintenance_record does."""
-    if way.files is None or way.host is None:
+    if access.files is None or access.host is None:
         raise AssertionError("records need files and a host")
     try:
-        return change_records(way.files(options["records_path"]), way.host(None), options, way.check_mode, way.tell)
+        return change_records(access.files(options["records_path"]), access.host(None), options, access.check_mode, access.log)
     except RecordsError as error:
         raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
 
 
-def _mirror(mirrors: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+def _replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
-    written = mirrors.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
-    name = "mirror of {}".format(given["vm"])
+    written = replicas.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
+    name = "replica of {}".format(given["vm"])
     return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
 
 
-def _step(options: t.Mapping[str, t.Any]) -> Step:
-    return Step(
+def _change(options: t.Mapping[str, t.Any]) -> RecordChange:
+    return RecordChange(
         event=options.get("event") or {},
         changes=options.get("changes") or {},
         method=options.get("method") or {},

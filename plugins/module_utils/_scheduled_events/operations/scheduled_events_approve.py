@@ -88,7 +88,7 @@ class Approval:
         sent: list[str] = []
         while True:
             document = self.client.get_document()
-            to_send = self._look(document)
+            to_send = self._observation(document)
             if not to_send or self.check_mode:
                 self.approved.extend(to_send)
                 return
@@ -106,7 +106,7 @@ class Approval:
                 self.approved.extend(to_send)
                 return
 
-    def _look(self, document: Document) -> list[str]:
+    def _observation(self, document: Document) -> list[str]:
         """Sort the wanted ids by this document, and guard what is left to approve."""
         self.incarnation = document.incarnation
         found = _sort(document, self.wanted)
@@ -160,7 +160,7 @@ class Approval:
             raise failure
 
     def _pause(self, error: ScheduledEventsError, attempt: int, elapsed: float) -> None:
-        """Wait as the budget has it; raise when another look at the document cannot help."""
+        """Wait as the budget has it; raise when another observation of the document cannot help."""
         if error.status == 400:
             return
         pause = self.client.pause_before_retry(error, attempt, elapsed)
@@ -179,12 +179,12 @@ def approval_arguments() -> Spec:
     return dict(**shared_arguments(), **approve_arguments())
 
 
-def approve_events(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
+def approve_events(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """What scheduled_events_approve does."""
     own = {name: options[name] for name in approve_arguments()}
     try:
-        client = open_client(options, way)
-        return approve(client, vm_name=options["vm_name"], check_mode=way.check_mode, **own)
+        client = open_client(options, access)
+        return approve(client, vm_name=options["vm_name"], check_mode=access.check_mode, **own)
     except ScheduledEventsError as error:
         raise Failed(str(error), error_kind=error.kind, **error.result)
 
@@ -210,7 +210,7 @@ def _sort(document: Document, wanted: list[str]) -> _Sorted:
         elif (listed[0]["event_status"] or "").lower() == "started":
             found.started.append(listed[0]["event_id"])
         else:
-            # A status that nobody knows is not "Started": Azure decides what an approval means for it.
+            # A status that is not known is not "Started": Azure decides what an approval means for it.
             found.open.append(listed[0])
     return found
 

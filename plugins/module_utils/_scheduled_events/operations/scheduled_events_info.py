@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Event,
-    mark_own,
+    flag_own,
     names_vm,
     same_id,
     same_name,
@@ -54,11 +54,11 @@ def _is_selected(event: Event, selection: Selection, vm_name: str | None) -> boo
 
 def read_events(client: Client, selection: Selection, vm_name: str | None = None) -> dict[str, t.Any]:
     """What the info module returns: one document, seen from this VM."""
-    # The document first: at an address that nobody answers, one attempt is enough to know.
+    # The document first: at an address at which nothing answers, one attempt is enough to know.
     document = client.get_document()
     if not vm_name:
         vm_name = _own_name(client, selection)
-    mark_own(document.events, vm_name)
+    flag_own(document.events, vm_name)
     return {
         "events": select(document.events, selection, vm_name),
         "document_incarnation": document.incarnation,
@@ -83,10 +83,10 @@ def info_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments())
 
 
-def info(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
+def info(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """What scheduled_events_info does."""
     try:
-        client = open_client(options, way)
+        client = open_client(options, access)
         return dict(read_events(client, options, options["vm_name"]), changed=False)
     except ScheduledEventsError as error:
         raise Failed(str(error), error_kind=error.kind, vm_name=options["vm_name"])

@@ -26,8 +26,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Document,
     Event,
+    flag_own,
     is_before,
-    mark_own,
     same_id,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import Selection, select
@@ -37,8 +37,8 @@ ABSENT_POLLS = 2
 LONGEST_BACK_OFF = 10.0
 # Polls that also ask for the name of this VM, where the wait can do without it.
 NAME_ATTEMPTS = 3
-# What the look at the very end of the timeout may take beyond it.
-LAST_LOOK_SECONDS = 1.0
+# What the observation of the very end of the timeout may take beyond it.
+LAST_OBSERVATION_SECONDS = 1.0
 
 
 class Track:
@@ -151,8 +151,8 @@ class Wait:
         """One document, or None when this poll had no usable answer and the next may have one."""
         self.polls += 1
         try:
-            # The first look gets a fair time even with a timeout of 0, which means "look once"; so does the last one.
-            floor = self.client.connect_timeout if self.polls == 1 else LAST_LOOK_SECONDS
+            # The first observation gets a fair time even with a timeout of 0, which means "look once"; so does the last one.
+            floor = self.client.connect_timeout if self.polls == 1 else LAST_OBSERVATION_SECONDS
             document = self.client.get_document_once(max(self._left(), floor))
             self._learn_name(max(self._left(), floor))
         except ScheduledEventsError as error:
@@ -160,7 +160,7 @@ class Wait:
             return None
         self.failures_in_a_row = 0
         self.incarnation = document.incarnation
-        mark_own(document.events, self.vm_name)
+        flag_own(document.events, self.vm_name)
         return document
 
     def _learn_name(self, left: float) -> None:
@@ -291,13 +291,13 @@ def waiting_arguments() -> Spec:
     return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
 
 
-def wait_for_event(options: t.Mapping[str, t.Any], way: HostAccess) -> Result:
+def wait_for_event(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """What wait_for_scheduled_event does."""
     own = {name: options[name] for name in wait_arguments()}
     selection = {name: options[name] for name in selection_arguments()}
     try:
-        client = open_client(options, way)
-        return wait(client, selection=selection, vm_name=options["vm_name"], progress=way.progress, **own)
+        client = open_client(options, access)
+        return wait(client, selection=selection, vm_name=options["vm_name"], progress=access.progress, **own)
     except ScheduledEventsError as error:
         raise Failed(str(error), error_kind=error.kind, **error.result)
 

@@ -23,7 +23,7 @@ class MethodActions:
     def __init__(self, hosts: Iterable[Host], settings: Settings, now: float) -> None:
         self._settings = settings
         self._now = now
-        self._last_order = {host.name: max((record.order for record in host.look.records.values()), default=0) for host in hosts if host.look}
+        self._last_order = {host.name: max((record.order for record in host.observation.records.values()), default=0) for host in hosts if host.observation}
 
     def of(self, participant: Participant) -> MethodAction | None:
         """Return the action that the intent of a participant asks for, or None."""
@@ -77,4 +77,4 @@ class MethodActions:
     def _is_under_way(self, participant: Participant) -> bool:
         """Tell whether the record has had its phase for a while: an observation at once would find nothing new."""
         history = participant.record.history if participant.record else ()
-        return bool(history) and participant.look_now - history[-1][1] > 2 * self._settings.check_interval
+        return bool(history) and participant.observed_at - history[-1][1] > 2 * self._settings.check_interval

@@ -22,7 +22,7 @@ def lead(event_state: EventState) -> Participant | None:
 def untold(event_state: EventState, phase: str) -> list[str]:
     """Return the phases that were reached, in order, without those that were told already."""
     records = [participant.record for participant in event_state.hit if participant.record]
-    # The VM's own state: operators are not told as a fact what only another VM claims.
+    # The VM's own state: operators are not told as a fact what only another VM says.
     mine = lead(event_state)
     reached = {"noticed", phase} - {"approved", "started"}
     if mine is not None and mine.approved:
@@ -51,7 +51,7 @@ def actions(event_state: EventState, phase: str) -> list[Notify]:
                 event_id=participant.record.event.event_id if participant.record else event_state.event.event_id,
                 phase=word,
                 changes={"told": told},
-                reason=f"people are told once: {word}",
+                reason=f"notified once: {word}",
             )
         )
     return found

@@ -17,13 +17,13 @@ def actions(hosts: Iterable[Host]) -> list[Prune]:
     """Prune the records whose undo was verified more than a day ago, at most one for each VM."""
     found = []
     for host in hosts:
-        look = host.look
-        old = next((record for record in look.records.values() if _is_old(record, look)), None) if look else None
+        observation = host.observation
+        old = next((record for record in observation.records.values() if _is_old(record, observation)), None) if observation else None
         if old is not None:
             found.append(Prune(host=host.name, event_id=old.event.event_id, reason="it was over more than a day ago"))
     return found
 
 
-def _is_old(record: Record, look: Observation) -> bool:
+def _is_old(record: Record, observation: Observation) -> bool:
     recovered = record.last("recovered")
-    return record.phase == "recovered" and recovered is not None and look.now - recovered > PRUNE_AFTER
+    return record.phase == "recovered" and recovered is not None and observation.now - recovered > PRUNE_AFTER

@@ -64,8 +64,8 @@ def _over(participant: Participant, record: Record, settings: Settings) -> dict[
     """Return what changes in the record of an event that is gone for the VM."""
     if record.outcome is None:
         outcome = presence.outcome(record, began=participant.started or participant.approved)
-        words = participant.presence.words
-        return {"phase": "gone", "outcome": outcome, **({"reason": words} if words else {})}
+        text = participant.presence.text
+        return {"phase": "gone", "outcome": outcome, **({"reason": text} if text else {})}
     if participant.intent == "finish":
         return _finish(participant, record, settings)
     # Only a recovery that was begun can take too long: with a slow schedule it may not have been tried yet.
@@ -76,10 +76,10 @@ def _over(participant: Participant, record: Record, settings: Settings) -> dict[
 
 
 def _finish(participant: Participant, record: Record, settings: Settings) -> dict[str, Any]:
-    look = participant.host.look
-    if look is None:
+    observation = participant.host.observation
+    if observation is None:
         raise AssertionError("only a participant with an observation gets here")
-    serves = look.in_service is True or (look.in_service is None and not settings.has_health)
+    serves = observation.in_service is True or (observation.in_service is None and not settings.has_health)
     if serves or (participant.held_out and not record.methods):
         return {"phase": "recovered", **({"reason": None} if record.phase == "failed" else {})}
     if not participant.held_out and record.phase != "failed" and recovery_overdue(participant, settings):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Kept, restore
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import Kept, restore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import MethodAction, Replicate, RestoreRecord
@@ -43,9 +43,9 @@ def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Repli
     """Return the replicas by VM and event, from all good observations. A VM keeps no replica of its own records."""
     found: dict[str, dict[str, list[tuple[Host, Replica]]]] = defaultdict(lambda: defaultdict(list))
     for host in hosts:
-        for mirror in host.look.mirrors if host.look else ():
-            if mirror.vm != host.name and _is_plain_id(mirror.record.event.event_id):
-                found[mirror.vm][mirror.record.event.key].append((host, mirror))
+        for replica in host.observation.replicas if host.observation else ():
+            if replica.vm != host.name and _is_plain_id(replica.record.event.event_id):
+                found[replica.vm][replica.record.event.key].append((host, replica))
     return found
 
 
@@ -53,53 +53,55 @@ def _is_plain_id(event_id: str) -> bool:
     return len(event_id) <= LONGEST_ID and event_id.isprintable()
 
 
-def _counts(keeper: Host, mirror: Replica, look: Observation) -> bool:
+def _counts(keeper: Host, replica: Replica, observation: Observation) -> bool:
     """Tell whether a replica was written by its keeper. One without a keeper (1.3.1) counts for the machine whose record it is."""
-    if mirror.keeper_vm_id is not None:
-        return keeper.look is not None and mirror.keeper_vm_id == keeper.look.identity.vm_id
-    return mirror.vm_id is not None and mirror.vm_id == look.identity.vm_id
+    if replica.keeper_vm_id is not None:
+        return keeper.observation is not None and replica.keeper_vm_id == keeper.observation.identity.vm_id
+    return replica.vm_id is not None and replica.vm_id == observation.identity.vm_id
 
 
 def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Replica]]]) -> Host:
-    look = host.look
-    if look is None:
+    observation = host.observation
+    if observation is None:
         return host
     lost: dict[str, Mapping[str, Any]] = {}
     problems: list[str] = []
     for key, kept in copies.items():
-        if key in look.records or key in look.tombstones:
+        if key in observation.records or key in observation.tombstones:
             continue
-        if len(lost) >= MOST_RESTORED or len(look.records) > MOST_RECORDS:
+        if len(lost) >= MOST_RESTORED or len(observation.records) > MOST_RECORDS:
             # More than any VM loses; a keeper could fill it up with what it makes up.
             problems.append(f"copies on {kept[0][0].name} name more lost records than are restored; look at {kept[0][0].name}")
             break
-        back = restore(_kept(kept, look), host.targets)
+        back = restore(_kept(kept, observation), host.targets)
         event_id = kept[0][1].record.event.event_id
-        problems += [f"its record of event {event_id} was lost: {words}" for words in back.disputes]
+        problems += [f"its record of event {event_id} was lost: {text}" for text in back.disputes]
         if back.methods:
-            lost[key] = _values(event_id, back.methods, look)
+            lost[key] = _values(event_id, back.methods, observation)
     if not lost and not problems:
         return host
     records = {key: record for key, values in lost.items() if (record := read_record(values)) is not None}
-    return replace(host, look=replace(look, records={**look.records, **records}, problems=(*look.problems, *problems)), restores=lost)
+    return replace(
+        host, observation=replace(observation, records={**observation.records, **records}, problems=(*observation.problems, *problems)), restores=lost
+    )
 
 
-def _kept(copies: Iterable[tuple[Host, Replica]], look: Observation) -> Iterator[Kept]:
-    for keeper, mirror in copies:
-        if _counts(keeper, mirror, look):
-            for method in mirror.record.methods:
+def _kept(copies: Iterable[tuple[Host, Replica]], observation: Observation) -> Iterator[Kept]:
+    for keeper, replica in copies:
+        if _counts(keeper, replica, observation):
+            for method in replica.record.methods:
                 if method.outside and method.state != "undone" and method.before is not None:
                     yield Kept(keeper.name, method.identifier, method.method, method.before)
 
 
-def _values(event_id: str, methods: Iterable[Mapping[str, Any]], look: Observation) -> dict[str, Any]:
+def _values(event_id: str, methods: Iterable[Mapping[str, Any]], observation: Observation) -> dict[str, Any]:
     """Return the record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
 
     It begins now, so that it counts as newer than the copies that it came from.
     """
-    began = timestamps.form(look.now)
+    began = timestamps.form(observation.now)
     return {
-        "event": {"event_id": event_id, "resources": [look.vm_name] if look.vm_name else []},
+        "event": {"event_id": event_id, "resources": [observation.vm_name] if observation.vm_name else []},
         "phase": "draining",
         "history": [{"phase": "draining", "at": began}],
         "methods": [{**method, "state": "begun", "at": began, "outside": True} for method in methods],
@@ -114,11 +116,11 @@ def restoring(participant: Participant) -> RestoreRecord | None:
 def restoring_of(host: Host, key: str) -> RestoreRecord | None:
     """Return the action that writes the record of one event of a VM back, or None."""
     values = host.restores.get(key)
-    if host.look is None or values is None:
+    if host.observation is None or values is None:
         return None
     return RestoreRecord(
         host=host.name,
-        event_id=host.look.records[key].event.event_id,
+        event_id=host.observation.records[key].event.event_id,
         restore=dict(values),
         reason="its record was lost; a copy on another VM says what was changed outside it",
     )
@@ -137,9 +139,9 @@ class Keepers:
         self._copies: dict[tuple[str, str], dict[str, Replica]] = defaultdict(dict)
         self._kept: dict[tuple[str, str], int] = defaultdict(int)
         for host in self._hosts:
-            for mirror in host.look.mirrors if host.look else ():
-                self._copies[mirror.vm, mirror.record.event.key][host.name] = mirror
-                self._kept[mirror.vm, host.name] += 1
+            for replica in host.observation.replicas if host.observation else ():
+                self._copies[replica.vm, replica.record.event.key][host.name] = replica
+                self._kept[replica.vm, host.name] += 1
 
     def of(self, event_state: EventState, participant: Participant) -> str | None:
         """Return a VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
@@ -211,7 +213,7 @@ def changes_outside(participant: Participant) -> bool:
 
 def _is_current(keeper: Host, copy: Replica, record: Record) -> bool:
     """Tell whether a replica has the same methods and states as the record, and the right keeper; the rest is in no replica."""
-    if keeper.look is not None and copy.keeper_vm_id != keeper.look.identity.vm_id:
+    if keeper.observation is not None and copy.keeper_vm_id != keeper.observation.identity.vm_id:
         return False
     return _changed(copy.record) == _changed(record)
 

@@ -12,19 +12,19 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 # Records first; approvals before what takes longer; operators late, and what can wait last.
 STAGES = (
-    ("note", ("claim", "release", "note")),
+    ("write", ("acquire", "release", "write")),
     ("approve", ("approve",)),
     ("recover", ("undo", "recover")),
     ("drain", ("drain",)),
-    ("mirror", ("mirror",)),
-    ("tell", ("tell",)),
-    ("forget", ("forget",)),
+    ("replicate", ("replicate",)),
+    ("notify", ("notify",)),
+    ("prune", ("prune",)),
 )
 # One task takes all actions of a VM; the other stages take one action at a time.
-AT_ONCE = ("note", "mirror", "forget")
+AT_ONCE = ("write", "replicate", "prune")
 # In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more.
 MOST_OF_ONE_VM = 10
-ORDER = {act: number for number, (_name, acts) in enumerate(STAGES) for act in acts}
+ORDER = {action_name: number for number, (_name, action_names) in enumerate(STAGES) for action_name in action_names}
 
 
 def this_iteration(actions: Sequence[Action]) -> list[Action]:
@@ -32,7 +32,7 @@ def this_iteration(actions: Sequence[Action]) -> list[Action]:
     taken: dict[tuple[str, str], int] = {}
     kept = []
     for action in actions:
-        stage = STAGES[ORDER[action.act]][0]
+        stage = STAGES[ORDER[action.name]][0]
         number = taken[action.host, stage] = taken.get((action.host, stage), 0) + 1
         if stage in AT_ONCE or number <= MOST_OF_ONE_VM:
             kept.append(action)
@@ -40,14 +40,16 @@ def this_iteration(actions: Sequence[Action]) -> list[Action]:
 
 
 def stages(actions: Sequence[Action]) -> list[dict[str, Any]]:
-    """Return the stages that any VM needs, each with its C(name), its C(acts), and the C(place) of the action among those of a VM."""
+    """Return the stages that any VM needs, each with its C(name), its C(actions), and the C(place) of the action among those of a VM."""
     most: dict[str, int] = {}
-    for name, acts in STAGES:
+    for name, action_names in STAGES:
         counts: dict[str, int] = {}
         for action in actions:
-            if action.act in acts:
+            if action.name in action_names:
                 counts[action.host] = counts.get(action.host, 0) + 1
         most[name] = max(counts.values(), default=0)
     return [
-        {"name": name, "acts": list(acts), "place": place} for name, acts in STAGES for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
+        {"name": name, "actions": list(action_names), "place": place}
+        for name, action_names in STAGES
+        for place in range(min(most[name], 1) if name in AT_ONCE else most[name])
     ]

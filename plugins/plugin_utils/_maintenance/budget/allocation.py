@@ -62,7 +62,7 @@ class Budget:
     """Members that are out now, before anything of this plan starts."""
     stuck: dict[str, str] = field(default_factory=dict)
     """Those of them that no event's end brings back."""
-    claimed: dict[str, str] = field(default_factory=dict)
+    leased: dict[str, str] = field(default_factory=dict)
     """Members that another run has a lease on, and may take out."""
     hosts: dict[str, Host] = field(default_factory=dict)
     serving: frozenset[str] = frozenset()
@@ -79,8 +79,8 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
     if not settings.capacity:
         return unproven_drains.one_at_a_time(event_states, ()), Budget()
     budget = _open(settings.capacity, event_states, hosts)
-    _see_claims(budget, board)
-    taken, stuck = Tally(budget.of, {**budget.claimed, **budget.out}), Tally(budget.of, budget.stuck)
+    _count_leases(budget, board)
+    taken, stuck = Tally(budget.of, {**budget.leased, **budget.out}), Tally(budget.of, budget.stuck)
     units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
     served = {event_state.key: event_state for event_state in event_states}
     for unit in sorted(units, key=lambda one: _priority(one, settings, now)):
@@ -97,7 +97,7 @@ def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> 
     wanted = [name for name in names if name in budget.of]
     taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
     full = _full(budget, wanted, taken, total=True)
-    return None if full is None else full_groups.words(budget, wanted, full, taken, full_groups.BATCH)
+    return None if full is None else full_groups.text(budget, wanted, full, taken, full_groups.BATCH)
 
 
 def never_fits(settings: Settings, names: Iterable[str]) -> bool:
@@ -162,15 +162,15 @@ def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observe
     return Budget(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
 
 
-def _see_claims(budget: Budget, board: Leases) -> None:
+def _count_leases(budget: Budget, board: Leases) -> None:
     """Count the leases of all runs, expired ones too: until they are removed, their run may only be slow."""
-    for name, claims in board.others.items():
+    for name, of_others in board.others.items():
         if name in budget.of:
-            budget.claimed[name] = f"claimed by {claims[0].words}"
-        for claim in claims:
-            for group in budget.groups if not claim.expired else ():
-                if claim.groups.get(group.name, group.hash) != group.hash:
-                    budget.disputed.setdefault(group, {}).setdefault(name, claim.words)
+            budget.leased[name] = f"leased by {of_others[0].text}"
+        for lease in of_others:
+            for group in budget.groups if not lease.expired else ():
+                if lease.groups.get(group.name, group.hash) != group.hash:
+                    budget.disputed.setdefault(group, {}).setdefault(name, lease.text)
 
 
 def _is_out(participant: Participant) -> bool:
@@ -180,7 +180,7 @@ def _is_out(participant: Participant) -> bool:
 
 def _is_firmly_out(participant: Participant) -> bool:
     """Tell whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
-    record, serves = participant.record, participant.host.look.in_service if participant.host.look else None
+    record, serves = participant.record, participant.host.observation.in_service if participant.host.observation else None
     if serves is not None:
         return not serves
     return record is not None and (record.phase in ("draining", "drained") or (record.phase in ("approved", "started") and record.needs_undo))
@@ -191,13 +191,13 @@ def _why_stuck(host: Host | None) -> str | None:
         return "not in this run"
     if host.state == "retired":
         return None
-    if host.look is None:
+    if host.observation is None:
         return "left alone, so not read" if host.state == "excluded" else "not read"
-    if host.look.in_service is False:
+    if host.observation.in_service is False:
         return "not in service"
     # Its upgrade was cut off, and no health check says that it serves all the same.
-    begun = next((name for name, state in host.look.marks.items() if state != "done"), None)
-    return f"in the middle of upgrade {begun!r}" if begun is not None and host.look.in_service is None else None
+    begun = next((name for name, state in host.observation.marks.items() if state != "done"), None)
+    return f"in the middle of upgrade {begun!r}" if begun is not None and host.observation.in_service is None else None
 
 
 def _why_hit(event_state: EventState, participant: Participant) -> str | None:
@@ -306,7 +306,7 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
     if full is None:
         taken.add(names, f"{event_id} takes it now")
         return unit
-    unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.words(budget, names, full, taken)))
+    unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.text(budget, names, full, taken)))
     anyway = [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]
     if anyway:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
@@ -316,15 +316,15 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         return _hold(unit, full, board)
-    words = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
-    return unit._replace(event_state=replace(unit.event_state, waits_for=words))
+    text = f"waits for room in capacity group {full.name!r} to be approved, or for Azure to start it"
+    return unit._replace(event_state=replace(unit.event_state, waits_for=text))
 
 
 def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
     """Mark the participants that drain at their deadline although there is no room."""
-    words = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
+    text = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
     participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
-    return Unit(replace(unit.event_state, full=words), participants)
+    return Unit(replace(unit.event_state, full=text), participants)
 
 
 def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Unit:
@@ -383,12 +383,12 @@ def _waits_for_room(unit: Unit, group: Group, settings: Settings) -> str:
     event_state = unit.event_state
     left = min((found for participant in unit.participants if (found := deadlines.latest(participant, settings)) is not None), default=None)
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
-    words = f"waits for room in capacity group {group.name!r}"
+    text = f"waits for room in capacity group {group.name!r}"
     if event_state.decision.drain and not comes and left is not None:
-        return f"{words}; drains all the same in {timestamps.duration(left)}"
+        return f"{text}; drains all the same in {timestamps.duration(left)}"
     if event_state.left is not None:
-        return f"{words}; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
-    return words
+        return f"{text}; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
+    return text
 
 
 def _hold_one(event_state: EventState, participant: Participant, group: Group, check: float, settings: Settings) -> Participant:

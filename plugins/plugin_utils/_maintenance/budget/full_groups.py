@@ -43,7 +43,7 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
         if not missing:
             return (
                 f"capacity group {group.name!r} is held: it has {group.size} members, and this run's inventory names {len(group.members)} of them"
-                " (a slice of it, or a source that failed?), so nobody knows how many are out; run it for all members"
+                " (a slice of it, or a source that failed?), so it is not known how many are unavailable; run it for all members"
             )
         return (
             f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
@@ -53,7 +53,7 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
     return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
 
 
-def words(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
+def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
     held = unusable(budget, group, names)
     if held is not None:
         return held

@@ -57,9 +57,9 @@ def broken(conditions: Iterable[Keep], hosts: Iterable[Host]) -> str | None:
 
 
 def _member(host: Host) -> dict[str, Any]:
-    about = host.look.about if host.look else {}
+    about = host.observation.about if host.observation else {}
     places = {key: plain_values.text(about.get(key)) for key in PLACES}
-    return {"name": host.name, "vm_name": host.look.vm_name if host.look else None, "labels": host.labels, **places}
+    return {"name": host.name, "vm_name": host.observation.vm_name if host.observation else None, "labels": host.labels, **places}
 
 
 def _is_the_list(node: Mapping[str, Any]) -> bool:

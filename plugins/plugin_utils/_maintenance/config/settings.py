@@ -60,10 +60,10 @@ class Settings:
     verify_seconds: float = 60.0
     recover_seconds: float = 600.0
     check_interval: float = 5.0
-    longest_wait: float = 300.0
+    longest_requeue: float = 300.0
     has_health: bool = False
     """Whether a health check is configured: recovered then means in service by it."""
-    tell: bool = True
+    notify: bool = True
     """Whether notifications are configured. Without them, records do not keep which phases were notified."""
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Settings:
     """Groups of which only a limited number of VMs may be unavailable at once."""
     run: Run = Run()
     """The run that takes the actions, for its leases."""
-    claim_seconds: float = 180.0
+    lease_seconds: float = 180.0
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The actions of a plan: typed values while the plan is made, and the dictionaries that the roles read.
 
-They stand in the lowest folder, because C(decide) makes actions as C(act) does, and imports go downwards only.
+They stand in the lowest folder, because C(decide) makes actions as C(action) does, and imports go downwards only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _key(name: str, *, optional: bool = False, default: Any = MISSING) -> Any:
 class Action:
     """One thing to do on one host."""
 
-    act: ClassVar[str]
+    name: ClassVar[str]
     """The kind of action, as the roles and the stages know it."""
     host: str
     event_id: str
@@ -39,8 +39,8 @@ class Action:
 class AcquireLease(Action):
     """Acquire the lease of one VM for one event or upgrade."""
 
-    act: ClassVar[str] = "claim"
-    lease: Mapping[str, Any] = _key("claim")
+    name: ClassVar[str] = "acquire"
+    lease: Mapping[str, Any] = _key("lease")
     expired: list[str]
     """File names of expired leases, which are removed with it."""
 
@@ -49,8 +49,8 @@ class AcquireLease(Action):
 class ReleaseLease(Action):
     """Release a lease of this run, or remove expired leases of other runs."""
 
-    act: ClassVar[str] = "release"
-    lease: Mapping[str, Any] = _key("claim")
+    name: ClassVar[str] = "release"
+    lease: Mapping[str, Any] = _key("lease")
     expired: list[str]
 
 
@@ -58,12 +58,12 @@ class ReleaseLease(Action):
 class WriteRecord(Action):
     """Write what is new about an event to its record."""
 
-    act: ClassVar[str] = "note"
+    name: ClassVar[str] = "write"
     changes: Mapping[str, Any]
     stamp: list[str]
     """Keys that get the VM's own time."""
     event: Mapping[str, Any] | None
-    lease: Mapping[str, Any] | None = _key("claim")
+    lease: Mapping[str, Any] | None = _key("lease")
     """The lease under which it is written; None where it needs none."""
     expected_revision: int | None = _key("expected_revision", optional=True, default=None)
     """The revision that the record must have, 0 for a record that must not exist; None where any will do."""
@@ -73,12 +73,12 @@ class WriteRecord(Action):
 class RestoreRecord(Action):
     """Write a lost record back, from its replica on another VM."""
 
-    act: ClassVar[str] = "note"
+    name: ClassVar[str] = "write"
     restore: Mapping[str, Any]
     changes: Mapping[str, Any] = field(default_factory=dict)
     stamp: list[str] = field(default_factory=list)
     event: None = None
-    lease: Mapping[str, Any] | None = _key("claim", optional=True, default=None)
+    lease: Mapping[str, Any] | None = _key("lease", optional=True, default=None)
     expected_revision: int = 0
 
 
@@ -86,19 +86,19 @@ class RestoreRecord(Action):
 class Approve(Action):
     """Approve events from one VM, in one request."""
 
-    act: ClassVar[str] = "approve"
+    name: ClassVar[str] = "approve"
     event_ids: list[str]
     approve_for: list[str]
     """The names of all VMs that the events hit."""
-    lease: Mapping[str, Any] | None = _key("claim")
+    lease: Mapping[str, Any] | None = _key("lease")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAction(Action):
     """Anything that the drain methods of a VM do, under the VM's lease."""
 
-    lease: Mapping[str, Any] | None = _key("claim")
-    keeper: str | None = _key("mirror", optional=True, default="")
+    lease: Mapping[str, Any] | None = _key("lease")
+    keeper: str | None = _key("keeper", optional=True, default="")
     """The VM that keeps the replica of what is written: None where no VM can, empty where no replica is needed."""
 
 
@@ -106,7 +106,7 @@ class MethodAction(Action):
 class Drain(MethodAction):
     """Drain a VM, or verify that it is still drained."""
 
-    act: ClassVar[str] = "drain"
+    name: ClassVar[str] = "drain"
     event: Mapping[str, Any]
     deadline: str
     rule: Mapping[str, Any]
@@ -117,21 +117,21 @@ class Drain(MethodAction):
 class Undo(MethodAction):
     """Put back what a failed or held drain has changed, while the event goes on."""
 
-    act: ClassVar[str] = "undo"
+    name: ClassVar[str] = "undo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recover(MethodAction):
     """Put back what a drain has changed, after the event."""
 
-    act: ClassVar[str] = "recover"
+    name: ClassVar[str] = "recover"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replicate(Action):
     """Write, or remove, the replica of another VM's record."""
 
-    act: ClassVar[str] = "mirror"
+    name: ClassVar[str] = "replicate"
     vm: str
     """The VM whose record it is; C(host) keeps the replica."""
 
@@ -140,7 +140,7 @@ class Replicate(Action):
 class Notify(Action):
     """Run the tasks of C(respond_notify_tasks) for one phase of an event."""
 
-    act: ClassVar[str] = "tell"
+    name: ClassVar[str] = "notify"
     phase: str
     changes: Mapping[str, Any]
 
@@ -149,17 +149,17 @@ class Notify(Action):
 class Prune(Action):
     """Remove a record that is no longer needed."""
 
-    act: ClassVar[str] = "forget"
+    name: ClassVar[str] = "prune"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkProgress(Action):
     """Write on a VM how far an upgrade is."""
 
-    act: ClassVar[str] = "mark"
+    name: ClassVar[str] = "mark_progress"
     upgrade: str
     state: str
-    lease: Mapping[str, Any] | None = _key("claim")
+    lease: Mapping[str, Any] | None = _key("lease")
 
 
 KINDS: tuple[type[Action], ...] = (
@@ -181,12 +181,12 @@ KINDS: tuple[type[Action], ...] = (
 def keys(kind: type[Action]) -> dict[str, bool]:
     """Return the keys that the dictionaries of a kind of action have, each with whether it is always there."""
     found = {str(one.metadata.get(_KEY, one.name)): not one.metadata.get(_OPTIONAL, False) for one in fields(kind)}
-    return {"host": True, "act": True, **found}
+    return {"host": True, "action": True, **found}
 
 
 def serialise(action: Action) -> dict[str, Any]:
     """Return the dictionary of an action, as the roles read it."""
-    found: dict[str, Any] = {"host": action.host, "act": action.act}
+    found: dict[str, Any] = {"host": action.host, "action": action.name}
     for one in fields(action):
         value = getattr(action, one.name)
         if not (one.metadata.get(_OPTIONAL) and value == one.default):

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, PHASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import Target
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import Target
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
 Form = tuple[Any, ...]
@@ -96,7 +96,7 @@ class Override:
         return self.at == float("inf")
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Return a sentence for operators. It stays the same while the override holds, because records keep it as a reason."""
         until = "" if self.until is None else f" until {_minute(self.until)}"
         about = f"{self.vm} was " if self.vm else ""
@@ -196,7 +196,7 @@ class Lease:
     expired: bool
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Return the holder, for operators."""
         return f"run {self.run}" + (f" of {self.who}" if self.who else "")
 
@@ -240,10 +240,10 @@ class Observation:
     in_service_why: str | None
     records: Mapping[str, Record]
     problems: tuple[str, ...]
-    claims: tuple[Lease, ...] = ()
+    leases: tuple[Lease, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     """The instance metadata as it was read."""
-    mirrors: tuple[Replica, ...] = ()
+    replicas: tuple[Replica, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
     moved_at: float | None = None
@@ -260,11 +260,11 @@ class Host:
     place: int
     state: str
     error: str | None
-    look: Observation | None
+    observation: Observation | None
     methods: tuple[str, ...]
     identity: Identity
     reached_before: bool = False
-    last_look: Observation | None = None
+    last_observation: Observation | None = None
     could_not_approve: tuple[str, ...] = field(default=())
     approved: tuple[str, ...] = ()
     """Events (lower case) that this run has asked this VM to approve, and that it has."""
@@ -279,21 +279,21 @@ class Host:
     listed_before: Mapping[str, Form] | None = None
     """What its document listed in the observation before this one, in the same run; None where there was no such observation."""
     acknowledged: tuple[str, ...] = ()
-    """Events (lower case) for which this VM has said before its last observation that it is claimed by this run."""
+    """Events (lower case) for which this VM has said before its last observation that it is leased by this run."""
 
     @property
     def ok(self) -> bool:
         """Tell whether there is a good observation."""
-        return self.look is not None
+        return self.observation is not None
 
     def is_settled(self, key: str) -> bool:
         """Tell whether two observations in a row, in this run, found the same about an event: then its document was not only caught in between."""
-        if self.look is None or self.listed_before is None:
+        if self.observation is None or self.listed_before is None:
             return False
-        now = self.look.forms.get(key)
+        now = self.observation.forms.get(key)
         return now == self.listed_before.get(key)
 
     @property
     def unread(self) -> bool:
         """Tell whether the host is managed, and has no good observation."""
-        return self.look is None and self.state not in ("excluded", "retired")
+        return self.observation is None and self.state not in ("excluded", "retired")

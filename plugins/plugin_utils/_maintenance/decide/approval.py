@@ -50,8 +50,8 @@ def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
     if approvers:
         return event_state, approvers
     # All have failed. They try again, but not at once, and the operator reads what else can be done.
-    words = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
-    return replace(event_state, waits_for=words), _approvers(event_state, again=True)
+    text = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
+    return replace(event_state, waits_for=text), _approvers(event_state, again=True)
 
 
 def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> tuple[list[EventState], list[Approve]]:
@@ -105,8 +105,8 @@ def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventSta
         return replace(event_state, waits_for=f"waits for {', '.join(waiting)} to drain")
     stale = [participant for participant in participants if not fresh(participant, settings)]
     checked = [replace(participant, intent="verify", reason="checked again right before the approval") for participant in stale]
-    words = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
-    return replace(with_participants(event_state, checked), waits_for=words)
+    text = f"checks once more that {', '.join(participant.host.name for participant in stale)} is drained"
+    return replace(with_participants(event_state, checked), waits_for=text)
 
 
 def _can(event_state: EventState, host: Host, again: bool) -> bool:

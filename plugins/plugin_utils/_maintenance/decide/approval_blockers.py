@@ -24,7 +24,7 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
     """Return all reasons, the most lasting first."""
     found = (gate(event_state, settings, now) for gate in APPROVAL_BLOCKERS)
-    return [words for words in found if words]
+    return [text for text in found if text]
 
 
 def lasting(event_state: EventState, settings: Settings, now: float) -> str | None:
@@ -57,19 +57,19 @@ def _unmanaged(event_state: EventState, settings: Settings, now: float) -> str |
     names = event_state.named.unmanaged
     if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
-    return f"it also names {', '.join(names)}, managed by nobody here; approving would start it there too (unmanaged: wait)"
+    return f"it also names {', '.join(names)}, which are not managed here; approving would start it there too (unmanaged: wait)"
 
 
 def _unread(event_state: EventState, settings: Settings, now: float) -> str | None:
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
     if silent:
-        words = f"{', '.join(silent)} could not be read"
+        text = f"{', '.join(silent)} could not be read"
         if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):
-            words += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(event_state)}"
-        return words
+            text += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(event_state)}"
+        return text
     if event_state.named.unsure:
-        words = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
-        return words + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.is_approval(event_state.override) else "")
+        text = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
+        return text + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.is_approval(event_state.override) else "")
     return None
 
 

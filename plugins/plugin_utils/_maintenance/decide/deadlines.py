@@ -51,7 +51,7 @@ class Due:
 
     now: bool
     wait: float | None = None
-    words: str | None = None
+    text: str | None = None
 
 
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
@@ -59,13 +59,13 @@ def drain_due(event_state: EventState, participant: Participant, settings: Setti
     last = latest(participant, settings)
     if participant.override is not None and kept_from_draining(participant, settings):
         waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
-        return Due(False, min(waits, default=None), participant.override.words)
+        return Due(False, min(waits, default=None), participant.override.text)
     if participant.coming:
         return Due(True)
     decision = participant.decision
     if must_drain(participant, settings):
         if event_state.blockers and decision.hold_at_deadline == "let_it_come":
-            return Due(False, words="it cannot be approved, and the policy lets it come undrained")
+            return Due(False, text="it cannot be approved, and the policy lets it come undrained")
         return Due(True)
     if decision.drain_at == "now":
         return Due(True)
@@ -118,6 +118,6 @@ def retry(participant: Participant, settings: Settings) -> Retry:
     failures = max(len(times), 1)
     allowed = 0 if (participant.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries
     pause = settings.retry_pause * 2.0 ** min(failures - 1, 10)
-    last = times[-1] if times else participant.look_now
-    wait = pause - (participant.look_now - last) if last <= participant.look_now else pause
+    last = times[-1] if times else participant.observed_at
+    wait = pause - (participant.observed_at - last) if last <= participant.observed_at else pause
     return Retry(failures, failures > allowed, max(wait, 0.0))

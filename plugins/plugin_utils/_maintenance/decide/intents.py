@@ -46,8 +46,8 @@ def _silent(event_state: EventState, participant: Participant) -> Participant:
     if participant.record is not None and participant.record.ended_the_vm and participant.host.state != "resting":
         return replace(participant, asleep=True, reason=f"{name} does not answer any more; {event_state.event.event_type} deletes it")
     if participant.host.state == "resting":
-        words = f"{name} takes no part in this run any more; the next one looks at it again"
-        return replace(participant, asleep=True, reason=None if participant.has_ended else words)
+        text = f"{name} takes no part in this run any more; the next one looks at it again"
+        return replace(participant, asleep=True, reason=None if participant.has_ended else text)
     # A VM that this run has reached comes back from a reboot; one that has never answered may never do.
     asleep = not participant.host.reached_before and not event_state.listed
     return replace(participant, asleep=asleep, reason=f"{name} could not be read: {participant.host.error or 'no reason given'}")
@@ -55,32 +55,32 @@ def _silent(event_state: EventState, participant: Participant) -> Participant:
 
 def _in_doubt(participant: Participant) -> Participant:
     presence = participant.presence
-    return replace(participant, intent=participant.undrained_intent, asleep=participant.record is None, wait=presence.wait, reason=presence.words)
+    return replace(participant, intent=participant.undrained_intent, asleep=participant.record is None, wait=presence.wait, reason=presence.text)
 
 
 def drained_now(participant: Participant) -> bool:
     """Tell whether the VM is drained, and was verified in its present boot."""
-    record, look = participant.record, participant.host.look
-    if record is None or look is None or not record.all_drained or record.phase not in ("drained", "approved", "started"):
+    record, observation = participant.record, participant.host.observation
+    if record is None or observation is None or not record.all_drained or record.phase not in ("drained", "approved", "started"):
         return False
-    if record.verified_at is None or not record.boot_id or record.boot_id != look.boot_id:
+    if record.verified_at is None or not record.boot_id or record.boot_id != observation.boot_id:
         return False
-    if any(method.boot_id not in (None, look.boot_id) for method in record.methods):
+    if any(method.boot_id not in (None, observation.boot_id) for method in record.methods):
         return False
-    return look.booted_at is None or record.verified_at >= look.booted_at - JITTER
+    return observation.booted_at is None or record.verified_at >= observation.booted_at - JITTER
 
 
 def fresh(participant: Participant, settings: Settings) -> bool:
     """Tell whether the drain was verified so lately that an approval may rely on it."""
     if not drained_now(participant) or participant.record is None or participant.record.verified_at is None:
         return False
-    return -JITTER <= participant.look_now - participant.record.verified_at <= settings.verify_seconds
+    return -JITTER <= participant.observed_at - participant.record.verified_at <= settings.verify_seconds
 
 
 def _after(participant: Participant, settings: Settings) -> Participant:
     """Decide for a VM that the event is gone for: put back what was changed, then wait until the VM is in service."""
-    record, look = participant.record, participant.host.look
-    if record is None or look is None:
+    record, observation = participant.record, participant.host.observation
+    if record is None or observation is None:
         return participant
     if began_undrained(participant) and not _long_over(participant, settings):
         participant = replace(participant, failed=f"it began before the drain was done: {record.reason or 'the drain failed'}")
@@ -89,42 +89,42 @@ def _after(participant: Participant, settings: Settings) -> Participant:
     failures = sum(1 for phase, _at in record.since("gone") if phase == "failed")
     failed = record.phase == "failed" and record.outcome is not None
     if failed:
-        words = f"recovery failed: {record.reason or 'no reason given'}"
-        participant = replace(participant, failed=words, reason=words, asleep=failures > settings.retries or not record.needs_undo)
+        text = f"recovery failed: {record.reason or 'no reason given'}"
+        participant = replace(participant, failed=text, reason=text, asleep=failures > settings.retries or not record.needs_undo)
     if not record.needs_undo:
-        return replace(participant, intent="finish", reason=participant.reason or _not_in_service(look, settings))
-    left = _until_retry(record, look, failures, settings) if failed else 0.0
+        return replace(participant, intent="finish", reason=participant.reason or _not_in_service(observation, settings))
+    left = _until_retry(record, observation, failures, settings) if failed else 0.0
     return replace(participant, intent="stay", wait=left) if left > 0 else replace(participant, intent="recover")
 
 
-def _until_retry(record: Record, look: Observation, failures: int, settings: Settings) -> float:
+def _until_retry(record: Record, observation: Observation, failures: int, settings: Settings) -> float:
     """Return the seconds until a failed recovery is tried again."""
     last = record.last("failed")
-    if last is None or last > look.now:
+    if last is None or last > observation.now:
         return 0.0
-    return settings.retry_pause * 2.0 ** min(failures - 1, 5) - (look.now - last)
+    return settings.retry_pause * 2.0 ** min(failures - 1, 5) - (observation.now - last)
 
 
-def _not_in_service(look: Observation, settings: Settings) -> str | None:
+def _not_in_service(observation: Observation, settings: Settings) -> str | None:
     """Return why a VM that was put back is not in service yet, or None."""
-    if look.in_service is True or (look.in_service is None and not settings.has_health):
+    if observation.in_service is True or (observation.in_service is None and not settings.has_health):
         return None
-    unsaid = "its health is not known" if look.in_service is None else "its health check fails"
-    return f"not in service yet: {look.in_service_why or unsaid}"
+    unsaid = "its health is not known" if observation.in_service is None else "its health check fails"
+    return f"not in service yet: {observation.in_service_why or unsaid}"
 
 
 def _long_over(participant: Participant, settings: Settings) -> bool:
     """Tell whether the end is so long ago that a failure was reported already: a schedule reports it once or twice, not for a whole day."""
     recovered = participant.record.last("recovered") if participant.record else None
-    return recovered is not None and participant.look_now - recovered > max(settings.pass_interval, 60.0)
+    return recovered is not None and participant.observed_at - recovered > max(settings.pass_interval, 60.0)
 
 
 def recovery_overdue(participant: Participant, settings: Settings) -> bool:
     """Tell whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
-    look = participant.host.look
-    if look is None:
+    observation = participant.host.observation
+    if observation is None:
         return False
-    return look.moved_at is not None and look.now - look.moved_at > settings.recover_seconds
+    return observation.moved_at is not None and observation.now - observation.moved_at > settings.recover_seconds
 
 
 def began_undrained(participant: Participant) -> bool:
@@ -150,10 +150,10 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
     if record is None:
         raise AssertionError("only a participant with a record gets here")
     again = deadlines.retry(participant, settings)
-    words = record.reason or "no reason given"
-    participant = replace(participant, reason=f"the drain failed: {words}")
+    text = record.reason or "no reason given"
+    participant = replace(participant, reason=f"the drain failed: {text}")
     if again.exhausted:
-        at_last = f"the drain failed {again.failures} times at last: {words}" if again.failures > 1 else participant.reason
+        at_last = f"the drain failed {again.failures} times at last: {text}" if again.failures > 1 else participant.reason
         participant = replace(participant, failed=at_last)
     if participant.holds_changes and not deadlines.too_near_to_undo(event_state, participant, settings):
         return replace(participant, intent="undo")
@@ -177,8 +177,8 @@ def _live(event_state: EventState, participant: Participant, setback: Participan
     if not participant.decision.drain and not participant.holds_changes:
         return replace(participant, asleep=event_state.decision.approve == "never" and not participant.approved)
     if setback is not None and setback is not participant and _waits_for_sibling(event_state, participant, settings):
-        words = f"{setback.host.name} could not be drained for it"
-        return replace(participant, hold=words, reason=words, intent="undo" if participant.holds_changes else "none")
+        text = f"{setback.host.name} could not be drained for it"
+        return replace(participant, hold=text, reason=text, intent="undo" if participant.holds_changes else "none")
     return _drain(event_state, participant, settings, now)
 
 
@@ -191,11 +191,11 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     if drained_now(participant):
         return replace(participant, intent="stay")
     if not participant.host.methods:
-        words = approval_blockers.NO_METHOD
-        return replace(participant, hold=words, reason=words, intent=participant.undrained_intent, asleep=not participant.holds_changes)
+        text = approval_blockers.NO_METHOD
+        return replace(participant, hold=text, reason=text, intent=participant.undrained_intent, asleep=not participant.holds_changes)
     if participant.record is not None and participant.record.all_drained and participant.phase != "draining":
         return replace(participant, intent="verify", reason="checked again: it was not verified since the VM booted")
     if participant.holds_changes or participant.phase == "draining":
         return replace(participant, intent="drain")
     due = deadlines.drain_due(event_state, participant, settings, now)
-    return replace(participant, intent="drain") if due.now else replace(participant, wait=due.wait, reason=due.words)
+    return replace(participant, intent="drain") if due.now else replace(participant, wait=due.wait, reason=due.text)

@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
-LIVE_ACTS = ("drain", "verify", "undo")
+LIVE_INTENTS = ("drain", "verify", "undo")
 # A run that gave way tries again after a random part of this.
 PAUSE = 30.0
 
@@ -46,11 +46,11 @@ def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
     """Return the leases of this run and of the others. A run that only reports counts no expired lease."""
     board = Leases(settings, now)
     for host in hosts:
-        for claim in host.look.claims if host.look else ():
-            if settings.run.id and claim.run == settings.run.id:
-                board.own.setdefault(host.name, {})[claim.digest] = claim
-            elif settings.run.id or not claim.expired:
-                board.others.setdefault(host.name, []).append(claim)
+        for lease in host.observation.leases if host.observation else ():
+            if settings.run.id and lease.run == settings.run.id:
+                board.own.setdefault(host.name, {})[lease.digest] = lease
+            elif settings.run.id or not lease.expired:
+                board.others.setdefault(host.name, []).append(lease)
     return board
 
 
@@ -84,7 +84,7 @@ def tidy(board: Leases, hosts: Iterable[Host]) -> None:
 
 def token(settings: Settings) -> dict[str, Any] | None:
     """Return the part of an action by which it is done under this run's lease."""
-    return {"run": settings.run.id, "seconds": settings.claim_seconds} if settings.run.id else None
+    return {"run": settings.run.id, "seconds": settings.lease_seconds} if settings.run.id else None
 
 
 def pause(settings: Settings, now: float) -> float:
@@ -115,17 +115,17 @@ def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Hos
     # other: the event is not approved in any case, its VMs are not known, and each VM goes by its own document.
     live = [participant for participant in every if participant.named and not divided]
     for participant in every:
-        if (not participant.named or divided) and participant.intent in LIVE_ACTS:
+        if (not participant.named or divided) and participant.intent in LIVE_INTENTS:
             event_state = _one_vm(board, event_state, participant)
-    acting = [participant for participant in live if participant.intent in LIVE_ACTS]
+    acting = [participant for participant in live if participant.intent in LIVE_INTENTS]
     if not acting and approvers is None:
         return _Served(event_state)
     wanted = {participant.host.name: participant.host for participant in live}
     wanted.update({host.name: host for host in approvers or ()})
     other = at_work(board, wanted)
     if other is not None:
-        event_state = replace(event_state, claimed=other)
-    if other is None and claimed(board, event_state.event.event_id, wanted.values(), add=True):
+        event_state = replace(event_state, leased=other)
+    if other is None and leased(board, event_state.event.event_id, wanted.values(), add=True):
         return _Served(event_state)
     return _Served(_held_back(board, with_participants(event_state, [replace(one, may_act=False) for one in live]), acting, other), other is not None)
 
@@ -144,7 +144,7 @@ def _held_back(board: Leases, event_state: EventState, acting: Iterable[Particip
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
     """Tell whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
 
-    Else a VM that cannot be claimed, or that says it is claimed for ever, would leave the others undrained when Azure takes them,
+    Else a VM that cannot be leased, or that says it is leased for ever, would leave the others undrained when Azure takes them,
     or out of service.
     """
     return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
@@ -154,28 +154,28 @@ def _one_vm(board: Leases, event_state: EventState, participant: Participant) ->
     """Acquire the lease of one VM. To put back what an event left, its VM is enough: the others may be gone for good."""
     other = at_work(board, [participant.host.name])
     if other is None:
-        may_act = claimed(board, event_state.event.event_id, [participant.host], add=True)
+        may_act = leased(board, event_state.event.event_id, [participant.host], add=True)
         return with_participants(event_state, [replace(participant, may_act=may_act)])
     if participant.named:
-        event_state = replace(event_state, claimed=other)
+        event_state = replace(event_state, leased=other)
     return with_participants(event_state, [_give_way(board, participant, other)])
 
 
 def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
     """Return which other run is at work on these VMs, or None. An expired lease is in no run's way: acquiring a lease removes it."""
     for name in wanted:
-        for claim in board.others.get(name, ()):
-            if not claim.expired:
-                what = f" for {claim.purpose}" if claim.purpose else ""
-                return f"{claim.words} is at work on {name}{what}"
+        for lease in board.others.get(name, ()):
+            if not lease.expired:
+                what = f" for {lease.purpose}" if lease.purpose else ""
+                return f"{lease.text} is at work on {name}{what}"
     return None
 
 
-def _give_way(board: Leases, participant: Participant, words: str) -> Participant:
-    return replace(participant, intent=participant.undrained_intent, reason=words, wait=pause(board.settings, board.now))
+def _give_way(board: Leases, participant: Participant, text: str) -> Participant:
+    return replace(participant, intent=participant.undrained_intent, reason=text, wait=pause(board.settings, board.now))
 
 
-def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
+def leased(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
     """Tell whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
     if not board.settings.run.id:
         return True
@@ -183,7 +183,7 @@ def claimed(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -
     complete = True
     for host in hosts:
         board.kept.add((host.name, digest))
-        expired = [claim.name for claim in board.others.get(host.name, ())]
+        expired = [lease.name for lease in board.others.get(host.name, ())]
         if digest in board.own.get(host.name, {}) and key in host.acknowledged and not expired:
             continue
         complete = False
@@ -199,21 +199,21 @@ def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> Ac
     return AcquireLease(
         host=host.name,
         event_id=event_id,
-        lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.claim_seconds, "groups": groups},
+        lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.lease_seconds, "groups": groups},
         expired=expired,
-        reason=f"it is claimed for {event_id}",
+        reason=f"it is leased for {event_id}",
     )
 
 
 def _tidy(board: Leases, host: Host) -> None:
     """Release the leases of one VM that this run does not need any more, and remove expired ones."""
     going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
-    expired = [claim.name for claim in board.others.get(host.name, ()) if claim.expired] if host.name not in going else []
-    unneeded = [claim for digest, claim in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
+    expired = [lease.name for lease in board.others.get(host.name, ()) if lease.expired] if host.name not in going else []
+    unneeded = [lease for digest, lease in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
     if expired and not unneeded:
         board.actions.append(_release(board, host, "", expired))
-    for claim in unneeded:
-        board.actions.append(_release(board, host, claim.event_id or "", expired))
+    for lease in unneeded:
+        board.actions.append(_release(board, host, lease.event_id or "", expired))
         expired = []
 
 
@@ -223,7 +223,7 @@ def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> Re
         event_id=event_id,
         lease={"run": board.settings.run.id},
         expired=expired,
-        reason="the time limit of a claim has passed" if expired else "nothing is done here for now",
+        reason="the time limit of a lease has passed" if expired else "nothing is done here for now",
         # Removing a dead run's lease makes room; releasing this run's own is no reason to observe again.
         continues=not expired,
     )
@@ -234,14 +234,14 @@ def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
     return [
         {
             "host": host.name,
-            "run": claim.run,
-            "who": claim.who,
-            "event_id": claim.event_id,
-            "kind": claim.kind,
-            "limit": claim.limit,
-            "expired": claim.expired,
-            "ours": claim.run == settings.run.id,
+            "run": lease.run,
+            "who": lease.who,
+            "event_id": lease.event_id,
+            "kind": lease.kind,
+            "limit": lease.limit,
+            "expired": lease.expired,
+            "ours": lease.run == settings.run.id,
         }
         for host in hosts
-        for claim in (host.look.claims if host.look else ())
+        for lease in (host.observation.leases if host.observation else ())
     ]

@@ -50,11 +50,11 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):
-        return Requeue(done, 0.0, "there are steps to take", _watch(alive))
-    seconds, why = min(found, default=(settings.longest_wait, "nothing to wait for"))
+        return Requeue(done, 0.0, "there are actions to take", _watch(alive))
+    seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
     # All watch side by side and end together: what one hears must not wait long for the silence of another.
-    longest = settings.longest_wait if len(watch) < 2 else min(settings.longest_wait, SILENT_CHECK)
+    longest = settings.longest_requeue if len(watch) < 2 else min(settings.longest_requeue, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
     return Requeue(done, round(seconds, 3), why, watch)
 
@@ -70,7 +70,7 @@ def may_come_back(host: Host) -> bool:
     """Tell whether a VM that this run has reached, and that fell silent, has something on it that is not finished."""
     if not host.unread or not host.reached_before:
         return False
-    before = host.last_look
+    before = host.last_observation
     if before is None:
         return True
     return any(record.phase != "recovered" and not record.ended_the_vm for record in before.records.values())
@@ -81,12 +81,12 @@ def _part(event_state: EventState, participant: Participant, settings: Settings)
     if not participant.ok:
         return SILENT_CHECK, f"{name} did not answer"
     if participant.wait is not None:
-        return participant.wait, participant.reason or f"{name} is looked at again"
+        return participant.wait, participant.reason or f"{name} is observed again"
     history = participant.record.history if participant.record else ()
-    age = max(participant.look_now - history[-1][1], 0.0) if history else 0.0
+    age = max(participant.observed_at - history[-1][1], 0.0) if history else 0.0
     if participant.intent in ("drain", "undo", "recover", "finish", "verify"):
         return min(max(settings.check_interval, age / 10), SLOWEST_CHECK), f"{name}: {participant.intent} takes its time"
-    return min(max(settings.check_interval, age / 2), settings.longest_wait), f"{name}: waits for news of {event_state.event.event_id}"
+    return min(max(settings.check_interval, age / 2), settings.longest_requeue), f"{name}: waits for news of {event_state.event.event_id}"
 
 
 def _watch(alive: Iterable[EventState]) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _watch(alive: Iterable[EventState]) -> list[dict[str, Any]]:
         if event_state.key in heard or not listing or len(found) >= WATCHED:
             continue
         host = listing[0]
-        if host.look is not None:
-            found[host.name] = {"host": host.name, "incarnation": host.look.incarnation}
-            heard.update(host.look.listed)
+        if host.observation is not None:
+            found[host.name] = {"host": host.name, "incarnation": host.observation.incarnation}
+            heard.update(host.observation.listed)
     return list(found.values())

@@ -50,8 +50,8 @@ def _one_host(pairs: list[Pair]) -> list[Pair]:
         return pairs
     keepers = [event_state.event.event_id for event_state, participant in pairs if _keeps(participant)]
     if keepers:
-        words = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
-        kept = f"kept drained for {words}"
+        text = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
+        kept = f"kept drained for {text}"
         return [(event_state, replace(one, intent="kept", reason=kept) if _goes_back(one) else one) for event_state, one in pairs]
     # What a later drain found and would put back is what the earlier one left: only newest first ends where it began.
     changed = sorted((participant for _event_state, participant in pairs if participant.holds_changes), key=_order, reverse=True)
@@ -84,7 +84,7 @@ def _overdue(participant: Participant, settings: Settings) -> Participant:
     """Report an undo that takes too long; it is tried again all the same."""
     record = participant.record
     since = record.last("failed", "held") if record else None
-    if record is None or since is None or participant.intent != "undo" or participant.look_now - since <= settings.undo_seconds + settings.retry_pause:
+    if record is None or since is None or participant.intent != "undo" or participant.observed_at - since <= settings.undo_seconds + settings.retry_pause:
         return participant
-    words = "; ".join(f"{method.method}: {method.error}" for method in record.methods if method.error)
-    return replace(participant, failed=f"what a failed drain changed could not be put back ({words or 'no reason given'})")
+    text = "; ".join(f"{method.method}: {method.error}" for method in record.methods if method.error)
+    return replace(participant, failed=f"what a failed drain changed could not be put back ({text or 'no reason given'})")

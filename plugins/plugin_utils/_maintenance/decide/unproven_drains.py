@@ -41,5 +41,5 @@ def _waits(participant: Participant, first: str) -> bool:
 
 
 def _hold(participant: Participant, first: str) -> Participant:
-    words = f"only other VMs list it yet, and {first} goes first"
-    return replace(participant, intent="none", hold=words, reason=words, wait=CHECK)
+    text = f"only other VMs list it yet, and {first} goes first"
+    return replace(participant, intent="none", hold=text, reason=text, wait=CHECK)

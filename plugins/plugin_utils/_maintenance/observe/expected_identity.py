@@ -45,8 +45,8 @@ def identity(given: Any) -> Identity | None:
 def contradiction(given: Any, identity: Identity) -> str | None:
     """Return how the VM contradicts the inventory, or None where they agree, or one of them does not know."""
     for key, wanted in plain_values.mapping(given).items():
-        claimed = getattr(identity, key, None) if key in KEYS else None
-        if claimed is not None and plain_values.text(wanted) not in (None, claimed):
-            problem = f"it says that its {KEYS[key]} is {claimed}, and the inventory knows {wanted}: it is not taken for this VM"
+        leased = getattr(identity, key, None) if key in KEYS else None
+        if leased is not None and plain_values.text(wanted) not in (None, leased):
+            problem = f"it says that its {KEYS[key]} is {leased}, and the inventory knows {wanted}: it is not taken for this VM"
             return problem + "; correct respond_vm_id (or vmid and id in the inventory) if the VM was made anew, else see who answers at its address"
     return None

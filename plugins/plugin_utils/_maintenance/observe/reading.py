@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.copies import read_targets
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
     Event,
@@ -57,17 +57,17 @@ def read_observations(value: Any, now: float) -> list[Host]:
 def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
     state = plain_values.text(given.get("state")) or "failed"
     error = plain_values.text(given.get("error"))
-    look: Observation | None = None
+    observation: Observation | None = None
     if state == "ok":
-        look, problem = read_observation(given.get("look"))
-        contradiction = expected_identity.contradiction(given.get("expected_identity"), look.identity) if look else None
-        if look is None or contradiction is not None:
-            look, state, error = None, "failed", problem or contradiction
+        observation, problem = read_observation(given.get("observation"))
+        contradiction = expected_identity.contradiction(given.get("expected_identity"), observation.identity) if observation else None
+        if observation is None or contradiction is not None:
+            observation, state, error = None, "failed", problem or contradiction
     elif state not in ("unreachable", "failed", "excluded", "resting"):
         state, error = "failed", f"unknown state {state!r} of the observation"
-    last_look = None if look or state == "excluded" else read_observation(given.get("last_look"))[0]
+    last_observation = None if observation or state == "excluded" else read_observation(given.get("last_observation"))[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
-    seen = look or last_look
+    seen = observation or last_observation
     if known.name is None and seen is not None:
         known = replace(seen.identity, vm_id=seen.identity.vm_id or known.vm_id)
     return Host(
@@ -75,11 +75,11 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         place=place,
         state=state,
         error=error,
-        look=look,
+        observation=observation,
         methods=tuple(plain_values.texts(given.get("methods"))),
         identity=known,
         reached_before=bool(plain_values.flag(given.get("reached_before"))),
-        last_look=last_look,
+        last_observation=last_observation,
         outside=bool(plain_values.flag(given.get("outside"))),
         targets=read_targets(given.get("targets")),
         could_not_approve=tuple(item.lower() for item in plain_values.texts(given.get("could_not_approve"))),
@@ -103,7 +103,7 @@ def _forms(events: Any) -> dict[str, Form]:
 def read_observation(value: Any) -> tuple[Observation | None, str | None]:
     """Parse an observation. Return it, or None and why it cannot be used."""
     if not isinstance(value, Mapping):
-        return None, "it was not looked at"
+        return None, "it was not observed"
     listed, problem = _listed_events(value)
     if listed is None:
         return None, problem
@@ -114,12 +114,12 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
         return None, "its records could not be read: " + ("; ".join(plain_values.texts(value.get("records_problems")))[:LONGEST] or "no reason given")
     records, problems = _records(value.get("records"), identity)
     problems = plain_values.texts(value.get("records_problems"))[:PROBLEMS] + problems[:PROBLEMS]
-    if len(plain_values.items(value.get("mirrors"))) > limits.COPIES:
-        problems.append(f"it has {len(plain_values.items(value.get('mirrors')))} copies of other VMs' records; only the first {limits.COPIES} are read")
+    if len(plain_values.items(value.get("replicas"))) > limits.COPIES:
+        problems.append(f"it has {len(plain_values.items(value.get('replicas')))} copies of other VMs' records; only the first {limits.COPIES} are read")
     vm_now = timestamps.parse(value.get("now"))
     uptime = plain_values.number(value.get("uptime_seconds"))
     if vm_now is None:
-        return None, "the look does not say the VM's time"
+        return None, "the observation does not say the VM's time"
     return (
         Observation(
             vm_name=name,
@@ -139,8 +139,8 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
             moved_at=max((record.history[-1][1] for record in records.values() if record.history), default=None),
             problems=tuple(problems),
             about=plain_values.mapping(value.get("identity")),
-            mirrors=tuple(_replicas(value.get("mirrors"))),
-            claims=tuple(claim for item in plain_values.items(value.get("claims")) if (claim := _lease(item))),
+            replicas=tuple(_replicas(value.get("replicas"))),
+            leases=tuple(lease for item in plain_values.items(value.get("leases")) if (lease := _lease(item))),
             marks=_marks(value.get("upgrades")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
@@ -148,24 +148,24 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
     )
 
 
-def _listed_events(look: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
+def _listed_events(observation: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:
     """Return the events of an observation by their ids in lower case, or None and why they cannot be used."""
-    events = look.get("events")
+    events = observation.get("events")
     if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
-        return None, "the look has no list of events"
-    passed = _limits_passed(look)
+        return None, "the observation has no list of events"
+    passed = _limits_passed(observation)
     if passed is not None:
         return None, passed
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
         event_id = plain_values.mapping(event).get("event_id")
         if not isinstance(event_id, str) or not event_id.strip():
-            return None, "the look lists an event without an id"
+            return None, "the observation lists an event without an id"
         key = str.__str__(event_id).strip().lower()
         if len(key) > limits.TEXT:
-            return None, f"the look lists an event whose id has more than {limits.TEXT} characters"
+            return None, f"the observation lists an event whose id has more than {limits.TEXT} characters"
         if key.startswith(UPGRADE):
-            return None, f"the look lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
+            return None, f"the observation lists an event whose id begins with {UPGRADE!r}, as only the records of upgrades do"
         listed[key] = plain_values.plain(event)
     return listed, None
 
@@ -173,15 +173,15 @@ def _listed_events(look: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]
 LIMITS = (
     ("events", limits.EVENTS, "events"),
     ("records", limits.RECORDS, "records"),
-    ("claims", limits.LEASES, "leases"),
-    ("upgrades", limits.MARKS, "marks of upgrades"),
+    ("leases", limits.LEASES, "leases"),
+    ("upgrades", limits.MARKS, "progress marks of upgrades"),
 )
 
 
-def _limits_passed(look: Mapping[str, Any]) -> str | None:
+def _limits_passed(observation: Mapping[str, Any]) -> str | None:
     """Return which limit the observation exceeds, or None. Reading a part of it would hide the rest."""
     for key, limit, noun in LIMITS:
-        count = len(plain_values.items(look.get(key)))
+        count = len(plain_values.items(observation.get(key)))
         if count > limit:
             return f"it has {count} {noun}, and no VM has more than {limit}; look at the VM and its records"
     return None

@@ -125,7 +125,7 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
     override = _repeated_or_new(request, carriers, moment)
     return {
         "event_id": event_state.event.event_id,
-        "words": printable(override.words),
+        "text": printable(override.text),
         "writes": [write for participant in carriers if (write := _write(participant, override))],
     }
 
@@ -183,7 +183,7 @@ def _write(participant: Participant, override: Override) -> dict[str, Any] | Non
     step.update(event_id=participant.event.event_id, event=participant.event.for_record())
     if not participant.listed:
         # C(noticed) would mean that the VM's own document listed the event; this record only carries the override.
-        changes.update(phase="held", reason=override.words)
+        changes.update(phase="held", reason=override.text)
         step["expected_revision"] = 0
     return step
 

@@ -41,7 +41,7 @@ def phase(event_state: EventState) -> str:
         return "drained"
     if any(participant.holds_changes or participant.phase == "draining" for participant in participants):
         return "draining"
-    if event_state.hold or event_state.claimed or any(participant.hold for participant in participants) or "held" in phases:
+    if event_state.hold or event_state.leased or any(participant.hold for participant in participants) or "held" in phases:
         return "held"
     return "noticed"
 
@@ -52,7 +52,7 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
         unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
     if event_phase == "retired":
-        return f"nobody waits for {', '.join(event_state.retired)} any more"
+        return f"nothing waits for {', '.join(event_state.retired)} any more"
     participants = event_state.participants
     found = [participant.failed for participant in participants] + [
         _participant_reason(participant) for participant in participants if participant.phase == "failed"
@@ -60,7 +60,7 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     if event_state.listed and not event_state.started and not event_state.approved:
         found += [
             event_state.hold,
-            event_state.claimed,
+            event_state.leased,
             event_state.full,
             *event_state.blockers,
             *[participant.hold for participant in participants],
@@ -121,7 +121,11 @@ def _idle(event_state: EventState, event_phase: str) -> str:
     if event_phase == "recovered":
         return "nothing: it is over"
     if not event_state.listed:
-        return "another look shows whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"
+        return (
+            "another observation shows whether it is over"
+            if any(participant.wait for participant in event_state.participants)
+            else "waits for the VMs to answer"
+        )
     if event_state.started:
         return "waits for its end"
     if event_state.approved:
@@ -130,7 +134,7 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return event_state.waits_for
     waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
     if waits:
-        return f"looked at again in {duration(min(waits))}"
+        return f"observed again in {duration(min(waits))}"
     if event_state.waits_for:
         return event_state.waits_for
     return "Azure starts it by itself" + (f" in {duration(event_state.left)}" if event_state.left and event_state.left > 0 else "")

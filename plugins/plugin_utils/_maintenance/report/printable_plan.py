@@ -22,15 +22,15 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     for entry in found.get("events", ()):
         _make_printable(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]
-        _make_printable(entry["decision"] or {}, "words", "why")
+        _make_printable(entry["decision"] or {}, "text", "why")
         for participant in entry["parts"]:
             _make_printable(participant, "reason")
             for change in participant["changed"]:
                 _make_printable(change, "error")
-    for step in found.get("steps", ()):
-        _make_printable(step, "reason")
-    for item in (*found.get("failed", ()), *found.get("obstacles", ())):
-        _make_printable(item, "reason", "words")
+    for action in found.get("actions", ()):
+        _make_printable(action, "reason")
+    for item in (*found.get("failed", ()), *found.get("blockers", ())):
+        _make_printable(item, "reason", "text")
     for about in found.get("hosts", {}).values():
         _make_printable(about, "error")
     for group in found.get("capacity", ()):
@@ -39,7 +39,7 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     for lines in (found.get("why"), found.get("summary", {}).get("problems"), found.get("summary", {}).get("retired")):
         if isinstance(lines, list):
             lines[:] = [sentence(line) for line in lines]
-    _make_printable(found.get("wait", {}), "why")
+    _make_printable(found.get("requeue", {}), "why")
     _make_printable(found, "why", "never")
     return found
 

@@ -16,8 +16,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6
-SHOWN = ("events", "summary", "capacity", "claims", "failed")
-DATA = ("events", "steps", "summary", "capacity", "claims", "failed", "wait", "done")
+SHOWN = ("events", "summary", "capacity", "leases", "failed")
+DATA = ("events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
 
 
 class StatusError(ValueError):
@@ -33,17 +33,17 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     numbered = _numbered(plan["events"])
     if event_id:
         chosen = _chosen(event_id, numbered, exact)
-        steps = shown([step for step in plan["steps"] if event_choice.key(str(step.get("event_id") or "")) == chosen])
+        actions = shown([action for action in plan["actions"] if event_choice.key(str(action.get("event_id") or "")) == chosen])
         events = shown([event for event in numbered if event_choice.key(event["event_id"]) == chosen])
         if form == "json":
-            return {"events": events, "steps": steps}
+            return {"events": events, "actions": actions}
         if not events:
             return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
-        return [printable_line(line) for line in explain(events[0], steps)]
+        return [printable_line(line) for line in explain(events[0], actions)]
     found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
     if form == "json":
         return found
-    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + claim_lines(found["claims"])
+    lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + lease_lines(found["leases"])
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
     return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
 
@@ -89,7 +89,7 @@ def event_line(event: Mapping[str, Any]) -> str:
 def _override_note(event: Mapping[str, Any], line: str) -> str:
     """Return the operator's override, unless the reason already contains it."""
     decision = event["decision"]
-    return f", {decision['words']}" if decision and decision["words"] not in line else ""
+    return f", {decision['text']}" if decision and decision["text"] not in line else ""
 
 
 def _when(event: Mapping[str, Any]) -> str:
@@ -118,7 +118,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
         ("failed", "Could not be read: {}. Nothing is concluded about them."),
         ("excluded", "Left alone (respond_exclude): {}."),
-        ("retired", "Retired (respond_retired), so nobody waits for them: {}."),
+        ("retired", "Retired (respond_retired), so nothing waits for them: {}."),
         ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
         ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
         ("lost", "Out of service without a record that says why: {}."),
@@ -139,12 +139,12 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
+def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
     """Return which other runs are active, and where."""
     found: dict[tuple[Any, ...], list[str]] = {}
-    for claim in claims:
-        if not claim["ours"]:
-            found.setdefault((claim["run"], claim["who"], claim["event_id"], claim["kind"], claim["expired"]), []).append(claim["host"])
+    for lease in leases:
+        if not lease["ours"]:
+            found.setdefault((lease["run"], lease["who"], lease["event_id"], lease["kind"], lease["expired"]), []).append(lease["host"])
     lines = []
     for (run, who, event_id, kind, expired), hosts in found.items():
         what = "an upgrade" if kind == "upgrade" else f"event {event_id or 'not known'}"
@@ -163,7 +163,7 @@ def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
     return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
 
 
-def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[str]:
+def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[str]:
     """Explain one event: the rule, what it waits for, and what was changed and would be undone."""
     rule = event["rule"]
     lines = [
@@ -172,7 +172,7 @@ def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[st
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
     if event["decision"]:
-        lines.append(f"A person decided: {event['decision']['words']}.")
+        lines.append(f"A person decided: {event['decision']['text']}.")
     if event["unknown"]:
         lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
     lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
@@ -180,7 +180,7 @@ def explain(event: Mapping[str, Any], steps: list[Mapping[str, Any]]) -> list[st
         state = participant["phase"] or "no record yet"
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{_because(participant)}.")
         lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
-    taken = [f"{step['act']} on {step['host']} ({step['reason']})" for step in steps]
+    taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
     lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 

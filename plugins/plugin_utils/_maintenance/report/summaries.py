@@ -42,7 +42,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "starts_in": event_state.left,
         "outcome": outcomes[0] if outcomes else None,
         "approver": event_state.approver,
-        "tell": notifications.untold(event_state, phase) if lead and event_state.hit else [],
+        "notify": notifications.untold(event_state, phase) if lead and event_state.hit else [],
         "lead": lead.host.name if lead else None,
         "remarks": _remarks(event_state),
         "parts": [_participant(participant) for participant in event_state.participants],
@@ -62,8 +62,8 @@ def _remarks(event_state: EventState) -> list[str]:
     found += [
         f"{participant.host.name}: {problem}"
         for participant in event_state.participants
-        if participant.host.look
-        for problem in participant.host.look.problems[:OF_ONE_VM]
+        if participant.host.observation
+        for problem in participant.host.observation.problems[:OF_ONE_VM]
     ]
     return list(dict.fromkeys(found))
 
@@ -86,7 +86,7 @@ def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
         host.name: {
             "state": host.state,
             "error": host.error,
-            "in_service": host.look.in_service if host.look else None,
+            "in_service": host.observation.in_service if host.observation else None,
             "phase": _host_phase(host),
         }
         for host in hosts
@@ -94,26 +94,26 @@ def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
 
 
 def _host_phase(host: Host) -> str | None:
-    if host.look is None:
+    if host.observation is None:
         return None
-    open_records = [record for record in host.look.records.values() if record.phase != "recovered"]
+    open_records = [record for record in host.observation.records.values() if record.phase != "recovered"]
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
 def summary(hosts: list[Host], directory: Directory, event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
     """Summarise how complete the observations are."""
-    seen = [(host.name, host.look or (host.last_look if host.state == "resting" else None)) for host in hosts]
-    looks = [(name, look) for name, look in seen if look is not None]
+    seen = [(host.name, host.observation or (host.last_observation if host.state == "resting" else None)) for host in hosts]
+    observations = [(name, observation) for name, observation in seen if observation is not None]
     return {
-        "answered": len(looks),
+        "answered": len(observations),
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],
-        "enabling": [name for name, look in looks if presence.enabling(look, settings)],
-        "spot": [name for name, look in looks if look.spot],
-        "lost": [name for name, look in looks if look.in_service is False and not _explained(look.records.values())],
+        "enabling": [name for name, observation in observations if presence.enabling(observation, settings)],
+        "spot": [name for name, observation in observations if observation.spot],
+        "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
-        "problems": [f"{name}: {problem}" for name, look in looks for problem in look.problems],
+        "problems": [f"{name}: {problem}" for name, observation in observations for problem in observation.problems],
         "events": len(event_states),
     }
 
@@ -128,7 +128,7 @@ def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host],
     event_phases = list(phases.values())
     return {
         "events": len(event_phases),
-        "steps": len(actions),
+        "actions": len(actions),
         **{phase: event_phases.count(phase) for phase in (*PHASES, "foreign", "retired")},
         "vms": len(hosts),
         "vms_answered": found["answered"],
@@ -138,5 +138,5 @@ def counts(phases: dict[str, str], actions: Sequence[Action], hosts: list[Host],
 
 def fingerprint(hosts: list[Host], actions: Iterable[Action]) -> str:
     """Return a text that is equal in two successive plans if the actions between them changed nothing, as on a full disk. Retries are not progress."""
-    kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.look for key, record in sorted(host.look.records.items())]
-    return "\n".join(kept + [f"{action.host} {action.act} {action.event_id}" for action in actions])
+    kept = [f"{host.name} {key} {record.revision}" for host in hosts if host.observation for key, record in sorted(host.observation.records.items())]
+    return "\n".join(kept + [f"{action.host} {action.name} {action.event_id}" for action in actions])

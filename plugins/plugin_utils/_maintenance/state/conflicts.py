@@ -22,7 +22,7 @@ SHOWN = 5
 class Conflict:
     """The result of comparing the documents."""
 
-    words: str | None = None
+    text: str | None = None
     """Why the approval is held."""
     again: tuple[str, ...] = ()
     """Hosts whose documents have to be read once more before it is called a conflict."""
@@ -85,11 +85,11 @@ def _denials(denying: Iterable[Host], seen: ObservedEvent) -> Iterable[str]:
 
 def _shown(event: Event) -> str:
     source = event.values.get("event_source")
-    words = [event.event_type, str(event.values.get("event_status")), f"NotBefore {event.values.get('not_before') or 'none'}"]
+    text = [event.event_type, str(event.values.get("event_status")), f"NotBefore {event.values.get('not_before') or 'none'}"]
     duration = event.values.get("duration_in_seconds")
-    words += [f"source {source}"] if source else []
-    words += [] if duration is None else [f"{duration} s"]
-    return f"{' '.join(words)} of {_some(event.resources)}"
+    text += [f"source {source}"] if source else []
+    text += [] if duration is None else [f"{duration} s"]
+    return f"{' '.join(text)} of {_some(event.resources)}"
 
 
 def _some(names: Iterable[str]) -> str:

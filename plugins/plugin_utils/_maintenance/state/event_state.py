@@ -65,7 +65,7 @@ class Participant:
     beyond_capacity: bool = False
     """Whether it drains at its deadline although there is no room."""
     may_act: bool = True
-    """Whether this run has claimed what it must have claimed for this VM's next act (leases.py)."""
+    """Whether this run has leased what it must have leased for this VM's next act (leases.py)."""
     intends: bool = False
     """Whether it is to be noted now that the event is about to be approved."""
 
@@ -75,9 +75,9 @@ class Participant:
         return "stay" if self.holds_changes else "none"
 
     @property
-    def look_now(self) -> float:
+    def observed_at(self) -> float:
         """Return the VM's own time at the observation."""
-        return self.host.look.now if self.host.look else 0.0
+        return self.host.observation.now if self.host.observation else 0.0
 
     @property
     def ok(self) -> bool:
@@ -175,7 +175,7 @@ class EventState:
     full: str | None = None
     """Which capacity group has no room for it, and which members are out (allocation.py)."""
     approver: str | None = None
-    claimed: str | None = None
+    leased: str | None = None
     """Which other run is at work on its VMs (leases.py)."""
     waits_for: str | None = None
     """What its approval waits for, where nothing blocks it."""
@@ -253,7 +253,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     taken = {own_name(host) for host in hosts.values()}
     contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
     found = conflicts.find(seen, hosts, contradicted)
-    divided = found.words is not None or any(participant.contested for participant in participants if participant.named)
+    divided = found.text is not None or any(participant.contested for participant in participants if participant.named)
     override = overrides.override(participants, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
     participants = _apply(participants, override, divided=divided)
     counting = [participant for participant in participants if participant.named] or participants
@@ -269,7 +269,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
         rule=rule,
         override=override.override,
         remarks=(*override.remarks, *found.remarks),
-        conflict=found.words,
+        conflict=found.text,
         contradicted=tuple(host.name for host in contradicted),
         differing=found.again,
         retired=tuple(host.name for host in hosts.values() if host.state == "retired"),
@@ -293,7 +293,7 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
     hosts: dict[str, Host] = {}
     contradicted = []
     for host in resolved:
-        if host.look is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings):
+        if host.observation is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings):
             hosts[host.name] = host
         elif _record_names(seen, host):
             hosts[host.name] = host
@@ -311,13 +311,13 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
 def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
     """Return a sentence for each VM of an event that has the same name as another: one of them has a wrong identity."""
     found: dict[str, Host] = {}
-    words: dict[str, str] = {}
+    text: dict[str, str] = {}
     for host in hosts:
         first = found.setdefault(own_name(host), host)
         if first is not host:
             said = f"{first.name} and {host.name} both say that they are VM {own_name(host)}"
-            words.update({first.name: said, host.name: said})
-    return words
+            text.update({first.name: said, host.name: said})
+    return text
 
 
 def own_name(host: Host) -> str:
@@ -331,22 +331,22 @@ def _names_itself(seen: ObservedEvent, host: Host) -> bool:
 
 
 def _record_names(seen: ObservedEvent, host: Host) -> bool:
-    record = host.look.records.get(seen.key) if host.look else None
+    record = host.observation.records.get(seen.key) if host.observation else None
     return record is not None and not record.only_has_overrides and own_name(host) in record.event.names
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
     """Tell whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
-    look = host.look
-    if look is None or seen.key in look.listed or not seen.listed_by:
+    observation = host.observation
+    if observation is None or seen.key in observation.listed or not seen.listed_by:
         return False
-    return presence.enabling(look, settings)
+    return presence.enabling(observation, settings)
 
 
 def _only_has_overrides(host: Host, key: str) -> bool:
     """Tell whether the record on a VM holds overrides only."""
-    look = host.look or host.last_look
-    return look is not None and look.records[key].only_has_overrides
+    observation = host.observation or host.last_observation
+    return observation is not None and observation.records[key].only_has_overrides
 
 
 def _remembering(policy: Policy) -> Callable[[Event], Decision]:
@@ -365,12 +365,12 @@ def _remembering(policy: Policy) -> Callable[[Event], Decision]:
 def _part(
     seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
 ) -> Participant:
-    look = host.look or host.last_look
-    record = look.records.get(seen.key) if look else None
+    observation = host.observation or host.last_observation
+    record = observation.records.get(seen.key) if observation else None
     present = presence.conclude(seen, host, record, settings)
     presumed = named and present.enabling and seen.listed
     own = seen.documents.get(host.name)
-    event = own or (common if presumed or record is None or host.look is None else record.event)
+    event = own or (common if presumed or record is None or host.observation is None else record.event)
     rule = decide(event)
     # An event never goes back from Started. That it has started on this VM is for this VM to say.
     started = (event.started and not presumed) or (record is not None and record.started_at is not None)
@@ -419,5 +419,5 @@ def _fixed(decision: Decision, participant: Participant) -> Decision:
 
 def clock_offset(host: Host, now: float) -> float:
     """Return what to add to the controller's time to get this VM's; small differences are the observation's own duration."""
-    difference = host.look.now - now if host.look else 0.0
+    difference = host.observation.now - now if host.observation else 0.0
     return difference if abs(difference) > CLOCK_TOLERANCE else 0.0

@@ -42,8 +42,8 @@ class ObservedEvent:
         """Tell whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
-        looks = [(host.look or host.last_look) for host in self.remembered_by]
-        return all(look is not None and look.records[self.key].only_has_overrides for look in looks)
+        observations = [(host.observation or host.last_observation) for host in self.remembered_by]
+        return all(observation is not None and observation.records[self.key].only_has_overrides for observation in observations)
 
 
 def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
@@ -51,14 +51,14 @@ def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
     events: dict[str, ObservedEvent] = {}
     for host in hosts:
         # What a VM said before it went silent shows that the event exists, and never that it is listed now.
-        look = host.look or host.last_look
-        if look is None:
+        observation = host.observation or host.last_observation
+        if observation is None:
             continue
-        scope = Identity(group=look.identity.group, subscription=look.identity.subscription)
-        for key, given in look.listed.items():
+        scope = Identity(group=observation.identity.group, subscription=observation.identity.subscription)
+        for key, given in observation.listed.items():
             seen = events.get(key) or events.setdefault(key, ObservedEvent(key))
             seen.scopes[scope] = None
-            event = _version(seen, look.forms[key], given)
+            event = _version(seen, observation.forms[key], given)
             if event is None:
                 continue
             if host.ok:
@@ -66,7 +66,7 @@ def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
                 seen.documents[host.name] = event
             elif event not in seen.recorded:
                 seen.recorded.append(event)
-        for key, record in look.records.items():
+        for key, record in observation.records.items():
             seen = events.get(key) or events.setdefault(key, ObservedEvent(key))
             seen.scopes[scope] = None
             seen.remembered_by.append(host)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 HOLDING = ("hold", "let_it_come")
 
 
-def newest_override(words: Iterable[Override], now: float) -> Override | None:
+def newest_override(text: Iterable[Override], now: float) -> Override | None:
     """Return the newest override of the event, whether or not its time is over; None where there is none."""
-    found = [word for word in words if word.action in STRICTEST and not is_ahead(word, now)]
+    found = [word for word in text if word.action in STRICTEST and not is_ahead(word, now)]
     return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
 
 
@@ -40,11 +40,11 @@ def is_ahead(word: Override, now: float) -> bool:
 
 def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
     """Return the events (lower case) with an override that holds now, in any record."""
-    looks = [look for host in hosts if (look := host.look or host.last_look)]
+    observations = [observation for host in hosts if (observation := host.observation or host.last_observation)]
     return {
         key
-        for look in looks
-        for key, record in look.records.items()
+        for observation in observations
+        for key, record in observation.records.items()
         if any(word.action != "release" and word.holds(now) and not is_ahead(word, now) for word in record.said)
     }
 
@@ -79,13 +79,13 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     """
     said: dict[str, Override] = {}
     released: list[str] = []
-    remarks = [f"{host.name}: {words}" for host in strangers for words in _stranger(_record_of(host, key), now)]
+    remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(_record_of(host, key), now)]
     for participant in participants:
-        words = participant.record.said if participant.record else ()
-        remarks += [f"{participant.host.name}: {word.words}, at a time that has not come yet; it does not count" for word in words if is_ahead(word, now)]
-        newest = newest_override(words, now)
+        text = participant.record.said if participant.record else ()
+        remarks += [f"{participant.host.name}: {word.text}, at a time that has not come yet; it does not count" for word in text if is_ahead(word, now)]
+        newest = newest_override(text, now)
         if participant.named and newest is not None and newest.action == "release":
-            released.append(f"{participant.host.name}: {newest.words}")
+            released.append(f"{participant.host.name}: {newest.text}")
         if participant.named and newest is not None and newest.action != "release" and newest.holds(now):
             said[participant.host.name] = newest
     if _is_over(participants):
@@ -95,7 +95,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     if divided:
         return EffectiveOverride(None, holding, tuple(remarks))
     if holding:
-        remarks += [f"{words}; it does not count, because {', '.join(holding)} has it not: say it again" for words in released[:1]]
+        remarks += [f"{text}; it does not count, because {', '.join(holding)} has it not: say it again" for text in released[:1]]
         first = min(holding.values(), key=lambda word: (STRICTEST.index(word.action), -word.at))
         return EffectiveOverride(first, holding, tuple(remarks))
     readable = [participant.host.name for participant in participants if participant.named and participant.ok]
@@ -103,7 +103,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     if said and readable and not silent:
         return EffectiveOverride(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
     if not _is_over(participants):
-        remarks += [f"{name}: {word.words}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
+        remarks += [f"{name}: {word.text}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
     return EffectiveOverride(remarks=tuple(remarks))
 
 
@@ -114,13 +114,13 @@ def _is_over(participants: Iterable[Participant]) -> bool:
 
 
 def _record_of(host: Host, key: str) -> Record | None:
-    look = host.look or host.last_look
-    return look.records.get(key) if look else None
+    observation = host.observation or host.last_observation
+    return observation.records.get(key) if observation else None
 
 
 def _stranger(record: Record | None, now: float) -> list[str]:
     live = [word for word in (record.said if record else ()) if word.action != "release" and word.holds(now)]
-    return [f"{word.words}; it does not count, because the event does not name this VM" for word in live[:1]]
+    return [f"{word.text}; it does not count, because the event does not name this VM" for word in live[:1]]
 
 
 # --- Meaning -------------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
         same = {host.name.lower(), host.identity.name} & wanted.keys()
         if same:
             known |= same
-            host = replace(host, state="retired", error=None, look=None, last_look=None, reached_before=False)
+            host = replace(host, state="retired", error=None, observation=None, last_observation=None, reached_before=False)
         found.append(host)
     for key, name in wanted.items():
         if key not in known:
@@ -163,7 +163,7 @@ def effective(decision: Decision, word: Override | None) -> Decision:
     """Return the decision of the policy, or of the override that replaces it. Records keep the policy's."""
     if word is None or word.action != "approve":
         return decision
-    return replace(decision, name=word.words, drain=False, approve="now", drain_at=None, window=(), problem=None)
+    return replace(decision, name=word.text, drain=False, approve="now", drain_at=None, window=(), problem=None)
 
 
 def is_approval(word: Override | None) -> bool:
@@ -173,7 +173,7 @@ def is_approval(word: Override | None) -> bool:
 
 def blocker(word: Override | None) -> str | None:
     """Return why nothing is approved, for an override that holds the approval; else None."""
-    return word.words if word is not None and word.action in ("hold", "let_it_come") else None
+    return word.text if word is not None and word.action in ("hold", "let_it_come") else None
 
 
 def blocks_drain(word: Override | None, *, must_drain: bool) -> bool:
@@ -185,5 +185,5 @@ def shown(word: Override | None) -> dict[str, Any] | None:
     """Return the override as the plan shows it."""
     if word is None:
         return None
-    found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "words": word.words}
+    found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "text": word.text}
     return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}

@@ -25,82 +25,82 @@ class Presence:
     """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
     wait: float | None = None
     """Seconds until a second observation can say more."""
-    words: str | None = None
+    text: str | None = None
 
 
 def conclude(seen: ObservedEvent, host: Host, record: Record | None, settings: Settings) -> Presence:
     """Conclude whether an event is gone for a VM: only from two good documents without it, over gone_seconds apart."""
-    look = host.look
-    if look is None:
-        return Presence(words="it did not answer")
-    if seen.key in look.listed:
+    observation = host.observation
+    if observation is None:
+        return Presence(text="it did not answer")
+    if seen.key in observation.listed:
         return Presence(listed=True)
-    upgrade = _upgrade_under_way(look, seen.key)
+    upgrade = _upgrade_under_way(observation, seen.key)
     if upgrade is not None:
-        return Presence(words=upgrade)
-    unproven_for = enabling_left(look, settings)
+        return Presence(text=upgrade)
+    unproven_for = enabling_left(observation, settings)
     if record is None:
         # The VM has nothing to put back; whether the event goes on is concluded from the VMs that list it.
         return Presence(enabling=unproven_for > 0)
     if record.outcome is not None:
         return Presence(gone=True)
-    knows = _listed_since(record, look.enabled_at)
+    knows = _listed_since(record, observation.enabled_at)
     if unproven_for > 0 and not knows:
-        return Presence(enabling=True, wait=unproven_for, words="Scheduled Events were enabled just now, so an empty list proves nothing")
-    since = _missing_since(record, look, settings, knows=knows)
-    return Presence(first=True, wait=settings.gone_seconds) if since is None else _missing(seen, look.now - since, settings)
+        return Presence(enabling=True, wait=unproven_for, text="Scheduled Events were enabled just now, so an empty list proves nothing")
+    since = _missing_since(record, observation, settings, knows=knows)
+    return Presence(first=True, wait=settings.gone_seconds) if since is None else _missing(seen, observation.now - since, settings)
 
 
-def _missing_since(record: Record, look: Observation, settings: Settings, *, knows: bool) -> float | None:
+def _missing_since(record: Record, observation: Observation, settings: Settings, *, knows: bool) -> float | None:
     """Return the time of the first document without the event; None where this one is the first that counts."""
     since = record.missing_since
-    if since is None or since > look.now:
+    if since is None or since > observation.now:
         return None
     # What was recorded before the list could be trusted again is no first document.
-    enabled_at = look.enabled_at if look.enabled_at is not None and look.enabled_at <= look.now and not knows else None
+    enabled_at = observation.enabled_at if observation.enabled_at is not None and observation.enabled_at <= observation.now and not knows else None
     return None if enabled_at is not None and since < enabled_at + settings.enabling_seconds else since
 
 
 def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presence:
     """Conclude from an absence of some seconds, and from the other VMs that list the event still."""
     if elapsed <= settings.gone_seconds:
-        return Presence(wait=settings.gone_seconds - elapsed + 0.1, words="not listed any more; looking once more")
+        return Presence(wait=settings.gone_seconds - elapsed + 0.1, text="not listed any more; looking once more")
     others = [witness.name for witness in seen.listed_by]
     if not others:
         return Presence(gone=True)
     names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
     if elapsed <= settings.witness_seconds:
-        return Presence(wait=settings.witness_seconds - elapsed + 0.1, words=f"not listed any more, but still by {names}")
-    return Presence(gone=True, words=f"still listed by {names}, but the VM itself does not list it any more")
+        return Presence(wait=settings.witness_seconds - elapsed + 0.1, text=f"not listed any more, but still by {names}")
+    return Presence(gone=True, text=f"still listed by {names}, but the VM itself does not list it any more")
 
 
-def _upgrade_under_way(look: Observation, key: str) -> str | None:
+def _upgrade_under_way(observation: Observation, key: str) -> str | None:
     """Return why an upgrade is not over, or None. No document lists an upgrade: it goes on while its lease stands, and is gone after that.
 
     Where an operator wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
     """
     if not key.startswith(UPGRADE):
         return None
-    left = next((name for name, state in look.marks.items() if state == "left" and (UPGRADE + name).lower() == key), None)
+    left = next((name for name, state in observation.marks.items() if state == "left" and (UPGRADE + name).lower() == key), None)
     if left is not None:
         return f"upgrade {left!r} failed on it, and it was left for a person to look at"
     digest = event_digest(key)
-    return next((f"{claim.words} is at work for {claim.purpose}" for claim in look.claims if claim.digest == digest and not claim.expired), None)
+    return next((f"{lease.text} is at work for {lease.purpose}" for lease in observation.leases if lease.digest == digest and not lease.expired), None)
 
 
-def enabling(look: Observation, settings: Settings) -> bool:
+def enabling(observation: Observation, settings: Settings) -> bool:
     """Tell whether an empty list proves nothing yet."""
-    return enabling_left(look, settings) > 0
+    return enabling_left(observation, settings) > 0
 
 
-def enabling_left(look: Observation, settings: Settings) -> float:
+def enabling_left(observation: Observation, settings: Settings) -> float:
     """Return for how many seconds more an empty list proves nothing."""
-    if look.enabled_at is None:
-        return settings.enabling_seconds if look.enabled_recently else 0.0
-    if look.now < look.enabled_at:
+    if observation.enabled_at is None:
+        return settings.enabling_seconds if observation.enabled_recently else 0.0
+    if observation.now < observation.enabled_at:
         # The clock was put back. The VM's own word goes by its uptime, and knows better.
-        return settings.enabling_seconds if look.enabled_recently else 0.0
-    return settings.enabling_seconds - (look.now - look.enabled_at)
+        return settings.enabling_seconds if observation.enabled_recently else 0.0
+    return settings.enabling_seconds - (observation.now - observation.enabled_at)
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:

@@ -45,11 +45,11 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     observed_state = replace(observed_state, event_states=event_states)
     found = _blockers(asked, observed_state, hosts, board, budget, seen or {}, chosen)
     batch = [hosts[name] for name in todo if name in hosts]
-    claimed = bool(todo) and not found and leases.claimed(board, asked.claim_id, batch, add=True)
-    gave_way = bool(found) and any(claims for claims in board.own.values())
+    leased = bool(todo) and not found and leases.leased(board, asked.lease_id, batch, add=True)
+    gave_way = bool(found) and any(leases for leases in board.own.values())
     leases.tidy(board, observed_state.hosts)
     lost = [] if found or not chosen.run.id else _restorations(asked, batch, board)
-    answer = GateAnswer(asked, todo, done, found, claimed, gave_way, [action.host for action in lost])
+    answer = GateAnswer(asked, todo, done, found, leased, gave_way, [action.host for action in lost])
     involved = allocation.involved(chosen, set(todo))
     actions: list[Action] = [*board.actions, *lost, *(_marks(asked, hosts, board) if answer.go else [])]
     decided = {
@@ -63,12 +63,12 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "keepers": {
             name: gate_replicas.keeper(asked, hosts[name], observed_state.hosts, observed_state.event_states, chosen) for name in todo if name in hosts
         },
-        "obstacles": [one.shown() for one in found],
+        "blockers": [one.shown() for one in found],
         "why": answer.why,
-        "steps": [serialise(action) for action in actions],
-        "wait": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
+        "actions": [serialise(action) for action in actions],
+        "requeue": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
         "capacity": allocation.shown(budget),
-        "claims": leases.shown(observed_state.hosts, chosen),
+        "leases": leases.shown(observed_state.hosts, chosen),
         "involved": [host.name for host in observed_state.hosts if host.name in involved],
         "seen": gate_blockers.remember(seen or {}, observed_state.event_states, asked, observed_state.now),
     }
@@ -83,14 +83,14 @@ class GateAnswer:
     todo: Sequence[str]
     done: Sequence[str]
     blockers: Sequence[Blocker]
-    claimed: bool
+    leased: bool
     gave_way: bool
     lost: Sequence[str]
 
     @property
     def go(self) -> bool:
         """Return whether the batch may be taken out of service now."""
-        return bool(self.todo) and not self.blockers and self.claimed and not self.lost
+        return bool(self.todo) and not self.blockers and self.leased and not self.lost
 
     @property
     def why(self) -> list[str]:
@@ -98,9 +98,9 @@ class GateAnswer:
         if not self.todo:
             return [f"upgrade {self.ask.upgrade!r} is done on {', '.join(self.done)}"]
         if self.blockers:
-            return [one.words for one in self.blockers]
-        if not self.claimed:
-            return [f"{', '.join(self.todo)} must be claimed first, and then looked at once more"]
+            return [one.text for one in self.blockers]
+        if not self.leased:
+            return [f"{', '.join(self.todo)} must be leased first, and then checked once more"]
         return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
 
 
@@ -118,10 +118,10 @@ def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...]
 
 
 def _mark(ask: GateRequest, host: Host | None) -> str | None:
-    look = host.look if host else None
-    if look is None:
+    observation = host.observation if host else None
+    if observation is None:
         return None
-    mark, record = look.marks.get(ask.upgrade), look.records.get(ask.claim_id.lower())
+    mark, record = observation.marks.get(ask.upgrade), observation.records.get(ask.lease_id.lower())
     # Done, and still out of service: an overdue run wrote one of the two. The tasks are done, and the VM must recover.
     return UPGRADED if mark == DONE and record is not None and allocation.is_out(record) else mark
 
@@ -153,7 +153,7 @@ def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) ->
         return []
     token = leases.token(board.settings)
     return [
-        MarkProgress(host=name, event_id=ask.claim_id, upgrade=ask.upgrade, state=BEGUN, lease=token, reason=f"upgrade {ask.upgrade!r} begins")
+        MarkProgress(host=name, event_id=ask.lease_id, upgrade=ask.upgrade, state=BEGUN, lease=token, reason=f"upgrade {ask.upgrade!r} begins")
         for name in ask.batch
         if _mark(ask, hosts.get(name)) not in (BEGUN, UPGRADED)
     ]
@@ -161,7 +161,7 @@ def _marks(ask: GateRequest, hosts: Mapping[str, Host], board: leases.Leases) ->
 
 def _restorations(ask: GateRequest, batch: Sequence[Host], board: leases.Leases) -> list[RestoreRecord]:
     """Return the restorations of lost records, under the lease. Without its record a drained VM would be left out of service for ever."""
-    actions = [replicas.restoring_of(host, ask.claim_id.lower()) for host in batch]
+    actions = [replicas.restoring_of(host, ask.lease_id.lower()) for host in batch]
     return [replace(action, lease=leases.token(board.settings)) for action in actions if action]
 
 
@@ -169,8 +169,8 @@ def _wait(answer: GateAnswer, board: leases.Leases) -> float:
     """Return the seconds until the next observation is useful."""
     if answer.go or not answer.todo or not answer.blockers:
         # The lease is held and the record is still lost: it could not be written, for example on a full disk.
-        return LEAST_WAIT if answer.claimed and answer.lost else 0.0
-    if answer.gave_way or any(one.kind == "claim" for one in answer.blockers):
+        return LEAST_WAIT if answer.leased and answer.lost else 0.0
+    if answer.gave_way or any(one.kind == "lease" for one in answer.blockers):
         # Events first: their runs return within the pause, an upgrade after it.
         return round(leases.PAUSE + leases.pause(board.settings, board.now), 3)
     # Requeue after the longest blocker, since all must end. Blockers of unknown duration are checked at an interval.

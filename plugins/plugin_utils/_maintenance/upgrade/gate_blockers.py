@@ -30,8 +30,8 @@ class Blocker:
     """One reason why the batch may not go."""
 
     kind: str
-    """C(unread), C(enabling), C(event), C(record), C(recent), C(claim) or C(capacity)."""
-    words: str
+    """C(unread), C(enabling), C(event), C(record), C(recent), C(lease) or C(capacity)."""
+    text: str
     host: str | None = None
     event_id: str | None = None
     wait: float | None = None
@@ -59,7 +59,7 @@ def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
     open_names = bool(event_state.named.unmanaged or event_state.named.unsure)
 
     def is_named(host: Host) -> bool:
-        if host.look is None:
+        if host.observation is None:
             return False
         own = event_state.seen.documents.get(host.name)
         return (own is not None and host.identity.name in own.names) if host.identity.name else open_names
@@ -75,26 +75,26 @@ def of_observations(ask: GateRequest, hosts: Mapping[str, Host], settings: Setti
     found = []
     for name in ask.batch:
         host = hosts.get(name)
-        if host is None or host.look is None:
+        if host is None or host.observation is None:
             found.append(Blocker("unread", f"{name} {_unread(host)}", name))
     # Only of the batch: another member of its groups could block for ever with its answers; it counts as unavailable (of_capacity).
     for host in [hosts[name] for name in ask.batch if name in hosts]:
-        left = presence.enabling_left(host.look, settings) if host.look else 0.0
-        if left > 0 and host.look and not host.look.listed:
+        left = presence.enabling_left(host.observation, settings) if host.observation else 0.0
+        if left > 0 and host.observation and not host.observation.listed:
             message = f"Scheduled Events were enabled just now on {host.name}, so an empty list proves nothing for {timestamps.duration(left)} yet"
             found.append(Blocker("enabling", message, host.name, wait=left))
     return found
 
 
 def _is_new(host: Host, settings: Settings) -> bool:
-    return host.look is not None and not host.look.listed and presence.enabling(host.look, settings)
+    return host.observation is not None and not host.observation.listed and presence.enabling(host.observation, settings)
 
 
 def _unread(host: Host | None) -> str:
     if host is None:
-        return "is in the batch and was not looked at"
+        return "is in the batch and was not observed"
     if host.state == "excluded":
-        return "is left alone (respond_exclude), so it was not looked at"
+        return "is left alone (respond_exclude), so it was not observed"
     return "is retired" if host.state == "retired" else f"could not be read: {host.error or 'no reason given'}"
 
 
@@ -105,7 +105,7 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
     """Return the events that affect the batch: listed, in progress by a record, or over for too short a time."""
     found = []
     for event_state in event_states:
-        if event_state.key == ask.claim_id.lower():
+        if event_state.key == ask.lease_id.lower():
             continue  # a drain by an earlier run of this upgrade, which this run continues
         names = touched(event_state, batch)
         found += [_differing(event_state, name) for name in event_state.contradicted if name in batch and not batch[name].is_settled(event_state.key)]
@@ -117,7 +117,7 @@ def of_events(event_states: Iterable[EventState], batch: Mapping[str, Host], ask
                 )
             )
             continue
-        found += [one for name, host in batch.items() if (one := _of_record(event_state, name, host.look, ask, settings))]
+        found += [one for name, host in batch.items() if (one := _of_record(event_state, name, host.observation, ask, settings))]
     return found
 
 
@@ -146,24 +146,24 @@ def _until(event_state: EventState) -> float | None:
     return event_state.left if event_state.left is not None and event_state.left > 0 else None
 
 
-def _of_record(event_state: EventState, name: str, look: Observation | None, ask: GateRequest, settings: Settings) -> Blocker | None:
+def _of_record(event_state: EventState, name: str, observation: Observation | None, ask: GateRequest, settings: Settings) -> Blocker | None:
     """Return the blocker of an event in the VM's record, or None."""
-    record = look.records.get(event_state.key) if look else None
-    if look is None or record is None or record.only_has_overrides:
+    record = observation.records.get(event_state.key) if observation else None
+    if observation is None or record is None or record.only_has_overrides:
         return None
     event_id = record.event.event_id
     # A restart that an earlier run of this upgrade ordered and approved: the upgrade's own finished restarts do not block it.
-    own = event_state.key not in look.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
+    own = event_state.key not in observation.listed and not record.needs_undo and record.rule.get("upgrade") == ask.upgrade
     if allocation.is_out(record) and not own:
         return Blocker("record", f"{name} is {record.phase} for {record.event.event_type} {event_id}, and not back yet", name, event_id)
-    if event_state.key in look.listed or event_state.key.startswith(UPGRADE):
+    if event_state.key in observation.listed or event_state.key.startswith(UPGRADE):
         return None  # listed, and it does not count; or the drain of another upgrade, which ends by itself
-    since = _last(record, look.now)
+    since = _last(record, observation.now)
     quiet = max(ask.quiet_seconds, settings.gone_seconds)
-    left = quiet - (look.now - since)
+    left = quiet - (observation.now - since)
     if left <= 0:
         return None
-    ago, wanted = timestamps.duration(look.now - since), timestamps.duration(quiet)
+    ago, wanted = timestamps.duration(observation.now - since), timestamps.duration(quiet)
     message = f"{record.event.event_type} {event_id} of {name} was last seen {ago} ago; it must be quiet for {wanted}"
     return Blocker("recent", message, name, event_id, left)
 
@@ -216,18 +216,18 @@ def of_leases(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) ->
     for name in batch:
         message = leases.at_work(board, [name])
         if message:
-            live = next(claim for claim in board.others[name] if not claim.expired)
-            found.append(Blocker("claim", message + _until_when(live, hosts[name]), name, live.event_id))
+            live = next(lease for lease in board.others[name] if not lease.expired)
+            found.append(Blocker("lease", message + _until_when(live, hosts[name]), name, live.event_id))
     return found
 
 
-def _until_when(claim: Lease, host: Host) -> str:
+def _until_when(lease: Lease, host: Host) -> str:
     """Return when the lease expires unless renewed, and how to remove it if its run has ended."""
-    if claim.limit is None or host.look is None:
+    if lease.limit is None or host.observation is None:
         return ""
-    left = timestamps.duration(max(claim.limit - host.look.now, 0.0))
-    message = f", until {timestamps.as_datetime(claim.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
-    return message + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(claim.run, 'ID')}" if claim.kind == "upgrade" else "")
+    left = timestamps.duration(max(lease.limit - host.observation.now, 0.0))
+    message = f", until {timestamps.as_datetime(lease.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
+    return message + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(lease.run, 'ID')}" if lease.kind == "upgrade" else "")
 
 
 def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:
@@ -244,10 +244,10 @@ def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], a
         return []
     # A run that was killed after its last action leaves a VM that is done, with a lease.
     held = [
-        f"{claim.words} holds {name}{_until_when(claim, hosts[name])}"
-        for name, claims in board.others.items()
+        f"{lease.text} holds {name}{_until_when(lease, hosts[name])}"
+        for name, leases in board.others.items()
         if name not in ask.batch and name in hosts
-        for claim in claims
-        if not claim.expired and claim.kind == "upgrade" and (claim.event_id or "").lower() == ask.claim_id.lower()
+        for lease in leases
+        if not lease.expired and lease.kind == "upgrade" and (lease.event_id or "").lower() == ask.lease_id.lower()
     ]
     return [Blocker("capacity", "; ".join([message, *held]))]

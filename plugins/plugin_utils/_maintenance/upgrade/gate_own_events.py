@@ -31,7 +31,7 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
     drained = _drained(observed_state.event_states, board, asked)
     found = []
     for event_state in observed_state.event_states:
-        if event_state.key == asked.claim_id.lower() or not all(map(_is_users, [participant.event for participant in event_state.hit] or [event_state.event])):
+        if event_state.key == asked.lease_id.lower() or not all(map(_is_users, [participant.event for participant in event_state.hit] or [event_state.event])):
             continue
         if not event_state.listed or event_state.started or event_state.approved:
             continue
@@ -53,11 +53,11 @@ def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = Non
 
 def _drained(event_states: list[EventState], board: Leases, ask: GateRequest) -> set[str]:
     """Return the VMs that this upgrade has drained in their present boot, and that this run holds a lease on."""
-    digest = event_digest(ask.claim_id)
+    digest = event_digest(ask.lease_id)
     return {
         participant.host.name
         for event_state in event_states
-        if event_state.key == ask.claim_id.lower()
+        if event_state.key == ask.lease_id.lower()
         for participant in event_state.participants
         if participant.ok and intents.drained_now(participant) and digest in board.own.get(participant.host.name, {})
     }
@@ -76,5 +76,5 @@ def _why_not(event_state: EventState, board: Leases, drained: set[str]) -> str |
         return f"it also names {', '.join(others)}, which this upgrade has not drained"
     missing = [participant.host.name for participant in event_state.hit if participant.host.name not in drained]
     if missing or not event_state.hit:
-        return f"{', '.join(missing) or 'nobody'} is not drained under this upgrade's claim"
+        return f"{', '.join(missing) or 'nobody'} is not drained under this upgrade's lease"
     return leases.at_work(board, [participant.host.name for participant in event_state.hit])

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 def keeper(ask: GateRequest, host: Host, hosts: Sequence[Host], event_states: Iterable[EventState], settings: Settings) -> str | None:
     """Return the keeper: a present one first, then a VM that stays in service. Return None if only this VM was observed."""
-    readable = {other.name: other for other in hosts if other.look is not None and other.name != host.name}
+    readable = {other.name: other for other in hosts if other.observation is not None and other.name != host.name}
     hit = {participant.host.name for event_state in event_states for participant in event_state.participants if participant.named}
     # VMs of the batch may lose their disks in the same upgrade.
     for avoided in (hit | set(ask.batch), set(ask.batch), set()):
@@ -27,7 +27,7 @@ def keeper(ask: GateRequest, host: Host, hosts: Sequence[Host], event_states: It
 
 def _candidates(ask: GateRequest, host: Host, readable: dict[str, Host], settings: Settings) -> Iterator[str]:
     for name, other in readable.items():
-        if other.look and any(mirror.vm == host.name and mirror.record.event.key == ask.claim_id.lower() for mirror in other.look.mirrors):
+        if other.observation and any(replica.vm == host.name and replica.record.event.key == ask.lease_id.lower() for replica in other.observation.replicas):
             yield name
     for group in settings.capacity:
         if host.name in group.members:

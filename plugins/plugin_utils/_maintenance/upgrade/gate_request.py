@@ -41,7 +41,7 @@ class GateRequest:
     """Whether to skip VMs that a mark of this upgrade reports as done, and to mark those that begin."""
 
     @property
-    def claim_id(self) -> str:
+    def lease_id(self) -> str:
         """Return the lease's subject, instead of an event's id."""
         return UPGRADE + self.upgrade
 

@@ -24,7 +24,7 @@ $groups = @(Get-ClusterGroup | ForEach-Object -Process { @{ name = $_.Name; owne
 $seen = @{ cluster = $cluster.Name; managed = [int]$cluster.DetectManagedEvents; node = $env:COMPUTERNAME; nodes = $nodes; groups = $groups }
 ConvertTo-Json -InputObject $seen -Depth 4 -Compress
 """
-# Without -Wait it returns at once; what is still on its way is seen by the next look.
+# Without -Wait it returns at once; what is still on its way is seen by the next observation.
 # https://learn.microsoft.com/en-us/powershell/module/failoverclusters/suspend-clusternode
 PAUSE_SCRIPT = """\
 param([string]$Node)

@@ -46,7 +46,7 @@ extends_documentation_fragment:
 
 MODULE = re.compile(rb"ansible_collections[./]ansible[./]windows[./]plugins[./]modules[./](\w+)")
 # How often a module that runs is looked at, for a machine that goes down under it.
-LOOK_SECONDS = 0.05
+OBSERVATION_SECONDS = 0.05
 
 
 class Connection(ConnectionBase):
@@ -98,7 +98,7 @@ class Connection(ConnectionBase):
         reader = threading.Thread(target=lambda: output.append(process.communicate(in_data)), daemon=True)
         reader.start()
         while True:
-            reader.join(LOOK_SECONDS)
+            reader.join(OBSERVATION_SECONDS)
             if not reader.is_alive():
                 return output[0]
             if self._boot_now() != self._boot:

@@ -14,7 +14,7 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.maintenance.azure.plugins.action import plan as module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import SETTINGS, look
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import SETTINGS, observation
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event
 
 EVIL = {"respond_policy": []}
@@ -65,7 +65,7 @@ class Play:
 
     def begin(self, check_mode: bool = False, **given: Any) -> dict[str, Any]:
         """Begin, and register the result."""
-        settings = {**SETTINGS, "tell": False}
+        settings = {**SETTINGS, "notify": False}
         self.variables["p"] = found = self.run(check_mode, begin={"settings": settings, **given})
         return found
 
@@ -76,7 +76,7 @@ class Play:
 
 
 def observed(name: str, *events: Any, **vm_settings: Any) -> dict[str, Any]:
-    return {"observe_look": {**look(name, events=events), "vm_settings": vm_settings}}
+    return {"observe_result": {**observation(name, events=events), "vm_settings": vm_settings}}
 
 
 def drained(name: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def test_options_that_cannot_be_right_are_errors(arguments: dict[str, Any], word
         Play(a=observed("a")).run(**arguments)
 
 
-@pytest.mark.parametrize("registered", [None, "text", {}, {"do": "act"}, {"skipped": True}, dict.fromkeys(gate_loop.KEYS - {"gate"})])
+@pytest.mark.parametrize("registered", [None, "text", {}, {"do": "action"}, {"skipped": True}, dict.fromkeys(gate_loop.KEYS - {"gate"})])
 def test_without_a_pass_nothing_goes_on(registered: Any) -> None:
     play = Play(a=observed("a"))
     play.variables["p"] = registered
@@ -151,7 +151,7 @@ def test_a_pass_is_begun_and_goes_on_by_what_is_registered() -> None:
     assert found.keys() >= pass_loop.KEYS
     assert (found["changed"], found["do"], found["involved"], found["staying"]) == (False, "acquire", ["a"], ["a", "b"])
     assert len(found["run"]) == module.RUN_ID_LENGTH
-    assert found["actions"]["a"][0]["claim"]["who"] == "alice"
+    assert found["actions"]["a"][0]["lease"]["who"] == "alice"
     play.hosts.read.clear()
     again = play.run(go_on="p")
     assert (again["number"], again["run"], again["request"]) == (1, found["run"], found["request"])
@@ -180,9 +180,9 @@ def test_policy_and_settings_are_frozen() -> None:
 
 def test_answers_of_iterations_are_read_from_both_registers() -> None:
     play = Play(a=drained("a"))
-    (claim, *others) = play.begin()["actions"]["a"]
-    asked = [{key: one.get(key) for key in ("act", "event_id", "event_ids", "turn")} for one in (claim, *others)]
-    results = [{"act": one["act"], "failed": False, "claims": ["x"]} for one in (claim, *others)]
+    (lease, *others) = play.begin()["actions"]["a"]
+    asked = [{key: one.get(key) for key in ("action", "event_id", "event_ids", "iteration")} for one in (lease, *others)]
+    results = [{"action": one["action"], "failed": False, "leases": ["x"]} for one in (lease, *others)]
     play.hosts.hosts["a"]["__respond_acted"] = {"asked": asked, "results": results}
     assert play.run(go_on="p")["observations"][0]["acknowledged"] == ["e1"]
 
@@ -226,15 +226,15 @@ def test_a_host_with_settings_in_its_facts_says_not_what_rules_the_fleet() -> No
 
 
 def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_of_the_inventory() -> None:
-    noted = {"__respond_vm_settings": {"labels": {"of": "note"}}, "respond_labels": {"of": "inventory"}}
+    noted = {"__respond_vm_settings": {"labels": {"of": "write"}}, "respond_labels": {"of": "inventory"}}
     hosts = {
         "a": {**noted, **observed("a", labels={"of": "observation"})},
-        "b": {**noted, "observe_look": {"unreachable": True}},
+        "b": {**noted, "observe_result": {"unreachable": True}},
         "c": {"respond_labels": {"of": "inventory"}, "respond_exclude": True},
         "d": {},
     }
     vms = Play(**hosts).begin()["vms"]
-    assert [vms[host]["labels"].get("of") for host in hosts] == ["observation", "note", "inventory", None]
+    assert [vms[host]["labels"].get("of") for host in hosts] == ["observation", "write", "inventory", None]
     assert [vms[host]["excluded"] for host in hosts] == [False, False, True, False]
 
 
@@ -242,7 +242,7 @@ def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     play = Play(a=drained("a"))
     play.begin()
     play.hosts.hosts["a"] |= {"drain_methods": [], "__respond_vm_settings": {"exclude": True}, "respond_exclude": True}
-    play.hosts.hosts["a"]["observe_look"] |= {"vm_settings": {"exclude": True}, "now": at(1)}
+    play.hosts.hosts["a"]["observe_result"] |= {"vm_settings": {"exclude": True}, "now": at(1)}
     found = play.run(go_on="p")
     assert (found["observations"][0]["state"], found["observations"][0]["methods"]) == ("ok", ["none"])
 
@@ -256,7 +256,7 @@ def test_a_gate_is_begun_and_goes_on() -> None:
     found = play.begin_gate(settings={**SETTINGS, "capacity": capacity})
     assert found.keys() >= gate_loop.KEYS
     assert (found["do"], found["share"], found["run"]) == ("observe", {"a": ["b", "stranger"]}, "run000mine")
-    play.hosts.hosts["a"]["__gate_looks"] = {"results": [{"__gate_item": ["b", 1], **look("b")}]}
+    play.hosts.hosts["a"]["__gate_answers"] = {"results": [{"__gate_item": ["b", 1], **observation("b")}]}
     found = play.run(go_on="p")
     # A member that the inventory does not have is an observation that failed.
     assert [(one["host"], one["state"]) for one in found["observations"]] == [("a", "ok"), ("b", "ok"), ("stranger", "failed")]

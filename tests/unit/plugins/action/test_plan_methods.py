@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.action.plan import ActionModu
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import vm
 
 SINCE = "1800000000.25"
-GIVEN = {"act": "drain", "upgrade": "Kernel", "since": SINCE}
+GIVEN = {"action": "drain", "upgrade": "Kernel", "since": SINCE}
 
 
 def plan(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
@@ -27,9 +27,9 @@ def plan(variables: dict[str, Any], **arguments: Any) -> dict[str, Any]:
 
 def host(name: str, since: str | None = SINCE, **more: Any) -> dict[str, Any]:
     """Return the variables of a host that has noted what it asks for, and was observed."""
-    asks = {"since": since, "claim": {"run": "run1", "seconds": 60.0}, "seconds": "600", "interval": 5.0, "keeper": ""}
+    asks = {"since": since, "lease": {"run": "run1", "seconds": 60.0}, "seconds": "600", "interval": 5.0, "keeper": ""}
     settings = {"drain_methods": [{"method": "none"}], "folders": ["roles/drain/tasks/methods"]}
-    return {"observe_look": {**vm(name)["look"], "vm_settings": settings}, **({} if since is None else {"__upgrade_asks": asks}), **more}
+    return {"observe_result": {**vm(name)["observation"], "vm_settings": settings}, **({} if since is None else {"__upgrade_asks": asks}), **more}
 
 
 def batch(**hosts: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def test_what_it_is_for_must_be_said(name: str) -> None:
 
 def test_what_is_neither_drain_nor_recovery_is_refused() -> None:
     with pytest.raises(AnsibleError, match="value of act must be one of: drain, recover"):
-        plan(batch(web1=host("web1")), begin_methods={**GIVEN, "act": "undo"})
+        plan(batch(web1=host("web1")), begin_methods={**GIVEN, "action": "undo"})
 
 
 @pytest.mark.parametrize("other", [{"begin": {}}, {"begin_gate": {"ask": {}, "run": "run1"}}, {"go_on": "__respond_loop"}])
@@ -58,16 +58,16 @@ def test_only_hosts_that_are_at_the_task_take_part() -> None:
     """A user may include drained.yml under a condition; what the others have noted is of an earlier drain, or of none."""
     found = plan(batch(web1=host("web1", "1700000000.5"), web2=host("web2"), web3=host("web3", None), web4={}), begin_methods=GIVEN)
     assert (found["involved"], list(found["progress"]), found["contact"]) == (["web2"], ["web2"], ["web2"])
-    assert found["asks"]["web2"] == {"claim": {"run": "run1", "seconds": 60.0}, "seconds": 600.0, "interval": 5.0, "keeper": ""}
-    assert (found["do"], found["actions"]["web2"][0]["act"], found["changed"]) == ("act", "drain", False)
+    assert found["asks"]["web2"] == {"lease": {"run": "run1", "seconds": 60.0}, "seconds": 600.0, "interval": 5.0, "keeper": ""}
+    assert (found["do"], found["actions"]["web2"][0]["action"], found["changed"]) == ("action", "drain", False)
 
 
 def test_it_goes_on_with_what_it_has_registered() -> None:
     variables = batch(web1=host("web1"))
     variables["this_drain"] = plan(variables, begin_methods=GIVEN)
     (action,) = variables["this_drain"]["actions"]["web1"]
-    kept = {key: action.get(key) for key in ("act", "event_id", "event_ids", "turn")}
-    variables["hostvars"]["web1"]["observe_look"].update(asked=[kept], results=[{"act": "drain", "failed": False, "state": "drained"}])
+    kept = {key: action.get(key) for key in ("action", "event_id", "event_ids", "iteration")}
+    variables["hostvars"]["web1"]["observe_result"].update(asked=[kept], results=[{"action": "drain", "failed": False, "state": "drained"}])
     found = plan(variables, go_on="this_drain")
     assert (found["do"], found["progress"]["web1"]["state"], found["number"]) == ("end", "done", 1)
     assert found["began"] == variables["this_drain"]["began"]

@@ -131,7 +131,7 @@ def test_the_recap_keeps_its_colours_and_nothing_after_it(printed: Printed) -> N
 def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Printed) -> None:
     printed.clear()
     callback = CallbackModule()
-    for _look in range(3):
+    for _observation in range(3):
         callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
     callback.v2_runner_on_ok(a_result({"records": []}, "maintenance.azure.maintenance_info", of_role("observe")))
     callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
@@ -172,10 +172,10 @@ def test_a_message_of_the_machinery_is_said_once_in_a_batch(printed: Printed) ->
     printed.clear()
     callback = CallbackModule()
     for seconds in (5, 30, 60):
-        callback.v2_runner_on_ok(a_result({"msg": f"Waited {seconds} s so far: web1 drains. Next look within 5 s."}, path=of_role("respond")))
+        callback.v2_runner_on_ok(a_result({"msg": f"Waited {seconds} s so far: web1 drains. Next observation within 5 s."}, path=of_role("respond")))
         callback.v2_runner_on_ok(a_result({"msg": "mine"}))
     callback.v2_playbook_on_play_start(types.SimpleNamespace(get_name=lambda: "Next batch", check_mode=False))
-    callback.v2_runner_on_ok(a_result({"msg": "Waited 90 s so far: web1 drains. Next look within 5 s."}, path=of_role("respond")))
+    callback.v2_runner_on_ok(a_result({"msg": "Waited 90 s so far: web1 drains. Next observation within 5 s."}, path=of_role("respond")))
     said = [line for line in printed.lines() if line and not line.startswith("PLAY")]
     assert [line.split(":")[0] for line in said] == ["Waited 5 s so far", "mine", "mine", "mine", "Waited 90 s so far"]
 
@@ -184,7 +184,7 @@ def test_a_failure_of_the_machinery_that_repeats_is_printed_once(monkeypatch: py
     failures: list[str] = []
     monkeypatch.setattr(maintenance_progress.Default, "v2_runner_on_failed", lambda self, result, ignored: failures.append(result._result["msg"]))
     callback = CallbackModule()
-    for _look in range(3):
+    for _observation in range(3):
         callback.v2_runner_on_failed(a_result({"msg": "no answer"}, path=of_role("observe")))
         callback.v2_runner_on_failed(a_result({"msg": "no answer"}, path=of_role("observe"), host="web2"))
         callback.v2_runner_on_failed(a_result({"msg": "mine"}))

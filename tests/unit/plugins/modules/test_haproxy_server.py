@@ -114,7 +114,7 @@ def sets(stand):
     return [command for command in stand.commands if command.startswith("set")]
 
 
-def test_a_look_says_what_there_is_and_sets_nothing(stand, call):
+def test_an_observation_says_what_there_is_and_sets_nothing(stand, call):
     stand.add("shop", scur=3)
     stand.add("admin", admin=8, op=0)
     stand.add("plain", admin=5, check=0)

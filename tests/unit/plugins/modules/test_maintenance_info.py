@@ -8,7 +8,7 @@ import os
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments
 from ansible_collections.maintenance.azure.plugins.modules import maintenance_info, maintenance_record, scheduled_events_info
 from ansible_collections.maintenance.azure.tests.unit.plugins.modules.module_runner import documentation, run_module
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import Server, document, http, raw_event
@@ -32,7 +32,7 @@ def info(server, tmp_path, monkeypatch):
     return call
 
 
-def test_one_look_over_http(info, server, tmp_path):
+def test_one_observation_over_http(info, server, tmp_path):
     seen = info()
     assert seen["changed"] is False
     assert (seen["vm_name"], seen["document_incarnation"]) == ("vm_0", 7)
@@ -90,7 +90,7 @@ def test_check_mode_writes_nothing(info, tmp_path):
 
 def test_the_documentation_has_every_option():
     options = documentation(maintenance_info)["options"]
-    spec = look_arguments()
+    spec = observation_arguments()
     assert set(options) == set(spec)
     for name, option in spec.items():
         assert options[name]["type"] == option["type"] and options[name].get("default") == option.get("default")

@@ -22,7 +22,7 @@ NAME = "event-abc-1"
 @pytest.fixture
 def lines(monkeypatch):
     told = []
-    monkeypatch.setattr(maintenance_record, "tell_syslog", told.append)
+    monkeypatch.setattr(maintenance_record, "log_to_syslog", told.append)
     return told
 
 
@@ -138,17 +138,17 @@ def test_syslog_gets_the_line(monkeypatch):
         syslog = staticmethod(lambda priority, line: written.append(line))
 
     monkeypatch.setattr(system_log, "syslog", Syslog)
-    system_log.tell_syslog("event x")
+    system_log.log_to_syslog("event x")
     assert written == ["event x"]
 
 
 def test_a_system_without_syslog(monkeypatch):
     monkeypatch.setattr(system_log, "syslog", None)
-    system_log.tell_syslog("event x")
+    system_log.log_to_syslog("event x")
 
 
 def test_the_real_syslog_does_not_fail_where_nobody_listens():
-    system_log.tell_syslog("maintenance.azure: event test of the test suite, ignore it \u00e4\ud800".replace("\ud800", "?"))
+    system_log.log_to_syslog("maintenance.azure: event test of the test suite, ignore it \u00e4\ud800".replace("\ud800", "?"))
     assert system_log.syslog is not None or sys.platform == "win32"
 
 
@@ -164,23 +164,23 @@ def test_the_documentation_has_every_option_and_default():
 def test_the_documentation_shows_a_true_record(record):
     documented = yaml.safe_load(maintenance_record.RETURN)
     result = record(event_id="ABC-1", event=EVENT, method={"id": "1-none"})
-    assert set(result) - {"changed", "diff", "invocation"} == set(documented) - {"pruned", "claims", "upgrade", "error_kind"}
+    assert set(result) - {"changed", "diff", "invocation"} == set(documented) - {"pruned", "leases", "upgrade", "error_kind"}
     sample = documented["record"]["sample"]
     assert set(sample) == set(result["record"])
     assert set(sample["event"]) == set(result["record"]["event"])
     assert set(sample["methods"][0]) == set(result["record"]["methods"][0])
 
 
-def test_check_mode_says_what_claims_there_would_be(record):
-    claim = {"run": "run1", "seconds": 60}
-    said = record(check=True, state="claimed", event_id="ABC-1", claim=claim)
-    assert said["changed"] and len(said["claims"]) == 1
-    assert record(state="released", claim=claim)["changed"] is False, "check mode has made it"
-    made = record(state="claimed", event_id="ABC-1", claim=claim)["claims"]
-    other = record(state="claimed", event_id="ABC-2", claim=claim)["claims"]
-    assert record(check=True, state="released", event_id="ABC-1", claim=claim)["claims"] == [name for name in other if name not in made]
-    assert record(check=True, state="released", event_id=" ", claim=claim)["changed"] is False
-    renewed = record(check=True, state="claimed", event_id="ABC-2", claim=claim)["claims"]
+def test_check_mode_says_what_leases_there_would_be(record):
+    lease = {"run": "run1", "seconds": 60}
+    said = record(check=True, state="leased", event_id="ABC-1", lease=lease)
+    assert said["changed"] and len(said["leases"]) == 1
+    assert record(state="released", lease=lease)["changed"] is False, "check mode has made it"
+    made = record(state="leased", event_id="ABC-1", lease=lease)["leases"]
+    other = record(state="leased", event_id="ABC-2", lease=lease)["leases"]
+    assert record(check=True, state="released", event_id="ABC-1", lease=lease)["leases"] == [name for name in other if name not in made]
+    assert record(check=True, state="released", event_id=" ", lease=lease)["changed"] is False
+    renewed = record(check=True, state="leased", event_id="ABC-2", lease=lease)["leases"]
     assert len(renewed) == 2 and made[0] in renewed
-    assert record(check=True, state="released", claim=claim)["claims"] == []
-    assert record(state="released", claim=claim)["diff"]["before"]["claims"] == other
+    assert record(check=True, state="released", lease=lease)["leases"] == []
+    assert record(state="released", lease=lease)["diff"]["before"]["leases"] == other

@@ -123,7 +123,7 @@ def test_approve_for_others_and_without_change(run: t.Any) -> None:
         assert run(scheduled_events_approve, server, event_ids=[EVENT_ID], fail_on_missing=True)["failed"] is True
 
 
-def test_approve_looks_after_a_reset_and_finds_it_started(run: t.Any) -> None:
+def test_approve_observations_after_a_reset_and_finds_it_started(run: t.Any) -> None:
     with Server(LISTED, reset, http(body=document(3, started()))) as server:
         result = run(scheduled_events_approve, server, event_ids=[EVENT_ID])
     assert result["approved"] == [EVENT_ID]

@@ -28,7 +28,7 @@ UP = ("Started", "Starting", "Unknown")
 STOPPED, STARTED = "Stopped", "Started"
 
 
-class _Seen(t.NamedTuple):
+class _Observed(t.NamedTuple):
     """What IIS has, of the sites and pools of one method."""
 
     sites: States
@@ -46,7 +46,7 @@ class IISMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        seen = _look(machine, task)
+        seen = _observation(machine, task)
         # Asked for a state, the modules create what is not there.
         unknown = [f"site {name}" for name in task.listed("sites") if name not in seen.sites]
         unknown += [f"application pool {name}" for name in task.listed("pools") if name not in seen.pools]
@@ -58,7 +58,7 @@ class IISMethod(Method):
         _server(machine).set_sites(_up(task.present["sites"]), "stopped")
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        seen = _look(machine, task)
+        seen = _observation(machine, task)
         back = _up(seen.sites)
         if back:
             return Answer(LOST, f"started again: {', '.join(back)}")
@@ -68,27 +68,27 @@ class IISMethod(Method):
             pools = _up(seen.pools)
             if pools:
                 _server(machine).set_pools(pools, "stopped")
-                seen = _look(machine, task)
+                seen = _observation(machine, task)
             left = [f"still stopping: {name}" for name in _other_than(STOPPED, seen)]
         return Answer(DRAINING, ", ".join(left)) if left else Answer(DRAINED)
 
     def undo(self, machine: Machine, task: Task) -> Answer:
-        ran = _Seen(_finding(task, "sites"), _finding(task, "pools"))
+        ran = _Observed(_finding(task, "sites"), _finding(task, "pools"))
         if not ran.sites and not ran.pools:
             return Answer(UNDONE)
-        seen = _ran_before(_look(machine, task), ran)
+        seen = _ran_before(_observation(machine, task), ran)
         pools, sites = _stopped(seen.pools), _stopped(seen.sites)
         _server(machine).set_pools(pools, "started")
         _server(machine).set_sites(sites, "started")
         if pools or sites:
-            seen = _ran_before(_look(machine, task), ran)
+            seen = _ran_before(_observation(machine, task), ran)
         missing = _other_than(STARTED, seen)
         return Answer(UNDOING, f"not yet running: {', '.join(missing)}") if missing else Answer(UNDONE)
 
 
-def _look(machine: Machine, task: Task) -> _Seen:
+def _observation(machine: Machine, task: Task) -> _Observed:
     sites, pools = task.listed("sites"), task.listed("pools")
-    return _Seen(_server(machine).sites(sites), _server(machine).pools(pools))
+    return _Observed(_server(machine).sites(sites), _server(machine).pools(pools))
 
 
 def _server(machine: Machine) -> WebServer:
@@ -105,7 +105,7 @@ def _stopped(states: t.Mapping[str, str]) -> list[str]:
     return [name for name, state in states.items() if state == STOPPED]
 
 
-def _other_than(state: str, seen: _Seen) -> list[str]:
+def _other_than(state: str, seen: _Observed) -> list[str]:
     sites = [f"site {name}" for name, present in seen.sites.items() if present != state]
     return sites + [f"application pool {name}" for name, present in seen.pools.items() if present != state]
 
@@ -126,8 +126,8 @@ def _finding(task: Task, key: str) -> States:
     return {name: state for name, state in found.items() if state in UP}
 
 
-def _ran_before(seen: _Seen, ran: _Seen) -> _Seen:
+def _ran_before(seen: _Observed, ran: _Observed) -> _Observed:
     """Return those that ran before; a site or a pool that was deleted meanwhile is not created anew."""
-    return _Seen(
+    return _Observed(
         {name: state for name, state in seen.sites.items() if name in ran.sites}, {name: state for name, state in seen.pools.items() if name in ran.pools}
     )

@@ -30,7 +30,7 @@ STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
 PAUSED = ("paused", "pause_pending")
 IS_BACK = ("started", "paused")
-# ERROR_SERVICE_NEVER_STARTED, 1077: nobody has tried to start it since the boot.
+# ERROR_SERVICE_NEVER_STARTED, 1077: it was not started since the boot.
 NO_ERRORS = (0, 1077)
 
 
@@ -64,7 +64,7 @@ class WindowsServiceMethod(Method):
             raise MethodError(str(error))
         listed = {str(name).lower() for name in names}
         for one in states_of(machine, needed):
-            # Those that are listed stop as well, and the next look asks again.
+            # Those that are listed stop as well, and the next observation asks again.
             others = [name.lower() for name in one.needed_by if name.lower() not in listed]
             if others:
                 raise MethodError(f"{one.name} is needed by services that run. List before it in names those that may be stopped: {', '.join(others)}")

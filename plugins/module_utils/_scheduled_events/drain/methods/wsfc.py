@@ -98,7 +98,7 @@ class WSFCMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        seen = _look(machine, task)
+        seen = _observation(machine, task)
         node = seen.node
         if node is None:
             nodes = ", ".join(one.name for one in seen.cluster.nodes)
@@ -122,12 +122,12 @@ class WSFCMethod(Method):
         return {} if _is_aside(task.finding) else {group: moved[group] for group in task.present["moved"] if group in moved}
 
     def begin(self, machine: Machine, task: Task) -> None:
-        # Where a group is still here, the next look pauses the node, once another replica is primary.
+        # Where a group is still here, the next observation pauses the node, once another replica is primary.
         if not _is_aside(task.finding) and not task.present["moved"] and _may_pause(machine, task):
             _cluster(machine).pause(task.present["node"])
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        seen = _look(machine, task)
+        seen = _observation(machine, task)
         if _steps_aside(seen, task):
             node = seen.node.name if seen.node else seen.wanted
             return Answer(DRAINED, note=MANAGED.format(node=node, cluster=seen.cluster.name, value=seen.cluster.managed_events))
@@ -145,7 +145,7 @@ class WSFCMethod(Method):
         if _is_aside(task.finding):
             return Answer(UNDONE)
         before = _node_before(task)
-        seen = _look(machine, task)
+        seen = _observation(machine, task)
         acted = False
         # What was paused before stays paused.
         if task.finding.get("state") == UP and seen.state == PAUSED:
@@ -154,11 +154,11 @@ class WSFCMethod(Method):
         for group in _to_take_back(seen, task):
             _cluster(machine).take_over(str(task.options["instance"]), group)
             acted = True
-        missing = _missing(before, _look(machine, task) if acted else seen, task)
+        missing = _missing(before, _observation(machine, task) if acted else seen, task)
         return Answer(UNDOING, "; ".join(missing)) if missing else Answer(UNDONE)
 
 
-def _look(machine: Machine, task: Task) -> _Seen:
+def _observation(machine: Machine, task: Task) -> _Seen:
     groups = task.listed("availability_groups")
     cluster = _cluster(machine).describe()
     replicas = _cluster(machine).replicas(str(task.options["instance"])) if groups else []
@@ -228,7 +228,7 @@ def _may_pause(machine: Machine, task: Task) -> bool:
     if task.finding.get("state") != UP or not task.present["groups"]:
         return False
     # Paused by us, and roles came back: again, unless they are still leaving.
-    node = _look(machine, task).node
+    node = _observation(machine, task).node
     return node is not None and node.drain != "InProgress"
 
 
@@ -238,7 +238,7 @@ def _paused(node: Node, owned: t.Sequence[str], task: Task, under_way: str) -> A
     if node.drain == "InProgress":
         return Answer(DRAINING, left)
     if task.known.get("state") != UP:
-        return Answer(FAILED, f"{node.name} was paused by somebody else, who left {left}. Move them, or resume the node")
+        return Answer(FAILED, f"{node.name} was paused by an operator, who left {left}. Move them, or resume the node")
     if node.drain == "Failed" and under_way == LOST:
         return Answer(FAILED, f"the cluster could not move all, {left}")
     return Answer(under_way, left)
@@ -275,7 +275,7 @@ def _missing(before: str, seen: _Seen, task: Task) -> list[str]:
 def _roles_elsewhere(seen: _Seen, task: Task, moved: t.Container[str]) -> list[str]:
     """Return in words which roles are waited for.
 
-    A role that has settled elsewhere is waited for in one look and left where it is in the next: somebody, or its failback policy, wants it there.
+    A role that has settled elsewhere is waited for in one observation and left where it is in the next: somebody, or its failback policy, wants it there.
     """
     groups = task.finding.get("groups")
     ours = [str(group) for group in groups if group not in moved] if isinstance(groups, (list, tuple)) else []

@@ -13,7 +13,7 @@ import pathlib
 import stat
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 
 START = 1795291200.0
 EVENT = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"
@@ -51,7 +51,7 @@ class FakeHost:
 
 
 def step(**keys):
-    return Step(**keys)
+    return RecordChange(**keys)
 
 
 def as_nobody(tmp_path, where, action):

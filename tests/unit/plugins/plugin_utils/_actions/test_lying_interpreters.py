@@ -22,7 +22,7 @@ print((pathlib.Path(__file__).parent / (module + ".json")).read_text())
 FACTS = {"respond_policy": [{"name": "evil", "drain": False, "approve": "now"}], "distribution": "Debian"}
 NOTHING: dict[str, t.Any] = {"changed": False}
 # A whole and honest look, with what must not get through beside it.
-LOOK: dict[str, t.Any] = {
+OBSERVATION: dict[str, t.Any] = {
     "changed": False,
     "vm_name": "web3",
     "document_incarnation": 1,
@@ -40,8 +40,8 @@ LOOK: dict[str, t.Any] = {
     "in_service": None,
     "in_service_why": None,
     "records": [],
-    "claims": [],
-    "mirrors": [],
+    "leases": [],
+    "replicas": [],
     "tombstones": [],
     "results": [],
     "upgrades": [],
@@ -62,14 +62,14 @@ PLAY = """
 - hosts: all
   gather_facts: false
   vars:
-    respond_look_seconds: 20
+    respond_observation_seconds: 20
   tasks:
     - ansible.builtin.include_role:
         name: maintenance.azure.respond
         tasks_from: status.yml
         rolespec_validate: false
     - ansible.builtin.copy:
-        content: "{{ {'plan': respond_plan, 'policy': __respond_loop.request.policy, 'look': hostvars['web3'].observe_look,
+        content: "{{ {'plan': respond_plan, 'policy': __respond_loop.request.policy, 'observation': hostvars['web3'].observe_result,
                       'facts': hostvars['web3'].ansible_facts | default({}), 'hosts': groups.all} | to_json }}"
         dest: "{{ playbook_dir }}/seen.json"
         mode: "0600"
@@ -97,7 +97,7 @@ def play(tmp_path: pathlib.Path) -> tuple[dict[str, t.Any], str]:
     interpreters = {
         "web1": _host(tmp_path / "web1", setup=dict(NOTHING, ansible_facts=FACTS)),
         "web2": _host(tmp_path / "web2", maintenance_act='{"document_incarnation": ' + "9" * 5000 + "}"),
-        "web3": _host(tmp_path / "web3", maintenance_act=LOOK),
+        "web3": _host(tmp_path / "web3", maintenance_act=OBSERVATION),
     }
     hosts = {name: {"ansible_connection": "local", "ansible_python_interpreter": path} for name, path in interpreters.items()}
     (tmp_path / "hosts.yml").write_text(json.dumps({"all": {"hosts": hosts, "vars": {"respond_unmanaged": "ignore"}}}))
@@ -126,10 +126,10 @@ def test_what_vms_print_stays_with_them(play: tuple[dict[str, t.Any], str]) -> N
     # web3's own look counts, and nothing beside it.
     assert hosts["web3"]["state"] == "ok"
     # What the controller adds to it is its own: what it asked for, and its variables.
-    assert (seen["look"].pop("asked"), seen["look"].pop("vm_settings")["drain_methods"]) == ([], [])
-    assert seen["look"] == {key: LOOK[key] for key in LOOK if key in seen["look"] and key != "warnings"} | {
+    assert (seen["observation"].pop("asked"), seen["observation"].pop("vm_settings")["drain_methods"]) == ([], [])
+    assert seen["observation"] == {key: OBSERVATION[key] for key in OBSERVATION if key in seen["observation"] and key != "warnings"} | {
         "failed": False,
-        **({"warnings": seen["look"]["warnings"]} if "warnings" in seen["look"] else {}),
+        **({"warnings": seen["observation"]["warnings"]} if "warnings" in seen["observation"] else {}),
     }
     assert seen["facts"] == {}
     assert seen["hosts"] == ["web1", "web2", "web3"]

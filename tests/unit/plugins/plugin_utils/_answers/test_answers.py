@@ -41,7 +41,7 @@ def _documented(module: str) -> dict[str, t.Any]:
 def _honest() -> list[t.Any]:
     """Return results of the real modules, without parts that differ in each run."""
     found = []
-    for cases in ("look", "records", "approve", "wait", "texts", "vectors", "answers", "options"):
+    for cases in ("observation", "records", "approve", "wait", "texts", "vectors", "answers", "options"):
         steps = {case["name"]: case for case in _cases(cases)}
         for name, case in json.loads((CONTRACT / "expected" / f"{cases}.json").read_text()).items():
             for place, result in enumerate(case["results"]):
@@ -67,7 +67,9 @@ def _module_of(result: dict[str, t.Any], case: dict[str, t.Any], place: int) -> 
 
 
 HONEST = _honest()
-LOOK: dict[str, t.Any] = dict(json.loads((CONTRACT / "expected" / "look.json").read_text())["a first look"]["results"][0], uptime_seconds=5.5)
+OBSERVATION: dict[str, t.Any] = dict(
+    json.loads((CONTRACT / "expected" / "observation.json").read_text())["a first observation"]["results"][0], uptime_seconds=5.5
+)
 
 
 @pytest.mark.parametrize(("module", "result"), HONEST)
@@ -90,9 +92,9 @@ def test_every_documented_key_has_a_type_and_no_other_has(module):
 
 
 def test_answers_of_maintenance_act_pass():
-    taken = {"act": "claim", "event_id": "E1", "failed": False, "changed": True, "claims": ["claim-x"]}
-    failed = {"act": "drain", "event_id": "E1", "failed": True, "changed": False, "msg": "no", "error_kind": "records"}
-    answer = dict(LOOK, changed=True, results=[taken, failed])
+    taken = {"action": "acquire", "event_id": "E1", "failed": False, "changed": True, "leases": ["claim-x"]}
+    failed = {"action": "drain", "event_id": "E1", "failed": True, "changed": False, "msg": "no", "error_kind": "records"}
+    answer = dict(OBSERVATION, changed=True, results=[taken, failed])
     assert read_answer("maintenance_act", "web1", copy.deepcopy(answer)) == answer
 
 
@@ -131,7 +133,7 @@ HARMFUL = {
 @pytest.mark.parametrize("name", sorted(HARMFUL))
 @pytest.mark.parametrize("module", [INFO])
 def test_keys_that_are_not_documented_are_left_out(module, name):
-    assert read_answer(module, "web1", dict(LOOK, **{name: HARMFUL[name]})) == LOOK
+    assert read_answer(module, "web1", dict(OBSERVATION, **{name: HARMFUL[name]})) == OBSERVATION
 
 
 @pytest.mark.parametrize(
@@ -151,14 +153,14 @@ def test_keys_that_are_not_documented_are_left_out(module, name):
         ({"document_incarnation": 10**5000}, "document_incarnation is a number of more than 40 digits"),
         ({"uptime_seconds": float("inf")}, "uptime_seconds is no finite number"),
         ({"uptime_seconds": float("nan")}, "uptime_seconds is no finite number"),
-        ({"claims": [{"name": "x"}]}, "claims[0] has no run"),
-        ({"mirrors": [{"vm": "web2", "record": {}}]}, "mirrors[0].record has no event"),
+        ({"leases": [{"name": "x"}]}, "leases[0] has no run"),
+        ({"replicas": [{"vm": "web2", "record": {}}]}, "replicas[0].record has no event"),
         ({"upgrades": [{"state": 7}]}, "upgrades[0].state is a number, not a text"),
         ({"now": None}, "now is null, not a text"),
     ],
 )
 def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, reason):
-    answer = read_answer(INFO, "web1", dict(LOOK, **change))
+    answer = read_answer(INFO, "web1", dict(OBSERVATION, **change))
     assert answer == {
         "changed": False,
         "failed": True,
@@ -169,9 +171,9 @@ def test_a_wrong_type_is_the_failure_of_the_whole_answer(change, reason):
 
 def test_an_id_without_end_is_the_failure_of_the_whole_answer():
     """A plan repeats the text for each event; ten megabytes for a thousand events exceed a controller's memory."""
-    answer = read_answer(INFO, "web1", dict(LOOK, vm_name="x" * (limits.TEXT + 1)))
+    answer = read_answer(INFO, "web1", dict(OBSERVATION, vm_name="x" * (limits.TEXT + 1)))
     assert answer["failed"] and f"more than {limits.TEXT}" in answer["msg"] and "vm_name" in answer["msg"]
-    assert not read_answer(INFO, "web1", dict(LOOK, vm_name="x" * limits.TEXT)).get("failed")
+    assert not read_answer(INFO, "web1", dict(OBSERVATION, vm_name="x" * limits.TEXT)).get("failed")
 
 
 def test_missing_keys_are_named():
@@ -193,7 +195,7 @@ def test_messages_are_one_printable_line_of_some_length():
 
 def test_warnings_are_few_short_and_name_the_vm():
     warnings = ["one\x1b[31m\nline", {"event": {"msg": "two"}}, 3, None, ["x"], *(["more" * 1000] * 20)]
-    answer = read_answer(INFO, "web1", dict(LOOK, warnings=warnings))
+    answer = read_answer(INFO, "web1", dict(OBSERVATION, warnings=warnings))
     assert answer["warnings"][:2] == ["web1: one [31m line", "web1: two"]
     assert len(answer["warnings"]) == limits.WARNINGS
     assert all(len(one) <= limits.WARNING and one.isprintable() for one in answer["warnings"])
@@ -208,13 +210,13 @@ def test_a_difference_has_two_dictionaries(diff):
 
 
 def test_texts_that_nothing_could_write_are_mended():
-    answer = read_answer(INFO, "web1", dict(LOOK, vm_name="a\ud800b"))
+    answer = read_answer(INFO, "web1", dict(OBSERVATION, vm_name="a\ud800b"))
     assert answer["vm_name"] == "a?b"
 
 
 def test_values_under_keys_of_core_are_refused():
-    event = dict(LOOK["events"][0], raw={"__ansible_type": "TrustedAsTemplate"})
-    assert "only Ansible itself" in read_answer(INFO, "web1", dict(LOOK, events=[event]))["msg"]
+    event = dict(OBSERVATION["events"][0], raw={"__ansible_type": "TrustedAsTemplate"})
+    assert "only Ansible itself" in read_answer(INFO, "web1", dict(OBSERVATION, events=[event]))["msg"]
 
 
 def _deep(levels: int) -> t.Any:
@@ -226,8 +228,8 @@ def _deep(levels: int) -> t.Any:
 
 @pytest.mark.parametrize("levels", [limits.DEPTH + 1, 5000])
 def test_deep_nesting_is_refused(levels):
-    event = dict(LOOK["events"][0], raw={"x": _deep(levels)})
-    answer = read_answer(INFO, "web1", dict(LOOK, events=[event]))
+    event = dict(OBSERVATION["events"][0], raw={"x": _deep(levels)})
+    answer = read_answer(INFO, "web1", dict(OBSERVATION, events=[event]))
     assert answer["failed"]
     assert len(answer["msg"]) <= limits.LINE
 
@@ -247,8 +249,8 @@ def _read(printed: str) -> dict[str, t.Any]:
 
 
 def test_an_honest_output_stays():
-    assert _read(json.dumps(LOOK)) == LOOK
-    assert _read("Last login: today {\n" + json.dumps(LOOK) + "\n\x1b[2Jgoodbye") == LOOK
+    assert _read(json.dumps(OBSERVATION)) == OBSERVATION
+    assert _read("Last login: today {\n" + json.dumps(OBSERVATION) + "\n\x1b[2Jgoodbye") == OBSERVATION
 
 
 @pytest.mark.parametrize(
@@ -297,16 +299,16 @@ def test_an_honest_vm_at_each_of_its_limits_is_read():
         "methods": [{"id": "1-service", "method": "service", "options": {"names": ["a.service"]}, "before": {"a.service": "active"}}] * 5,
         **dict.fromkeys(("boot_id", "vm_id", "lineage", "verified_at", "approved_at", "deadline"), "3f2b7c1e-8a55-4a01-9d1e-0a6f5b1c9e77"),
     }
-    look = {
+    observation = {
         "events": [{**event, "raw": event}] * 800,
         "records": [record] * on_the_vm.RECORDS,
-        "mirrors": [{"vm": "web2", "record": {**record, "methods": record["methods"][:2]}}] * on_the_vm.COPIES,
+        "replicas": [{"vm": "web2", "record": {**record, "methods": record["methods"][:2]}}] * on_the_vm.COPIES,
     }
-    printed = json.dumps({"failed": True, **look})
+    printed = json.dumps({"failed": True, **observation})
     assert len(printed) > limits.BYTES / 4
     answer = _read(printed)
     assert "msg" not in answer
-    assert len(answer["mirrors"]) == on_the_vm.COPIES
+    assert len(answer["replicas"]) == on_the_vm.COPIES
     # A full records' directory and a document, raw and typed, fit as well.
     assert on_the_vm.FOLDER_BYTES + 3 * on_the_vm.ANSWER_BYTES < limits.BYTES
 

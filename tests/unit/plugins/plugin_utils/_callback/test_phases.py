@@ -59,7 +59,7 @@ def test_a_new_event_is_news_from_its_beginning(observed: Phases) -> None:
 
 def test_each_phase_is_printed_once_whether_an_action_or_an_observation_has_it(observed: Phases) -> None:
     drained = record("noticed", "draining", "drained")
-    assert len(lines(observed, results=[{"act": "drain", "record": drained}], records=[drained])) == 3
+    assert len(lines(observed, results=[{"action": "drain", "record": drained}], records=[drained])) == 3
     assert lines(observed, record=drained) == []
     assert lines(observed, "web2", record=record("noticed", "draining")) == ["web2  C7061BAC  draining"], "a record of another VM"
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import drain_steps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import drain_orders
 
 FILTERS = FilterModule().filters()
 WSFC = {"method": "wsfc", "availability_groups": ["Orders", "Bills"], "replicas": {"SQL2": "sql2", "SQL3": "sql3"}}
 
 
 def first_step(methods: Any, record: Any = None) -> Any:
-    return drain_steps(record or {}, [methods], [], "sql1", "windows")[0]
+    return drain_orders(record or {}, [methods], [], "sql1", "windows")[0]
 
 
 def test_host_and_instance_are_those_of_the_settings() -> None:
@@ -81,10 +81,10 @@ class Variables(Mapping[str, Any]):
 
 
 def test_names_in_azure_are_as_observed_or_as_configured() -> None:
-    variables = Variables(sql2={"observe_look": {"vm_name": "two"}, "respond_vm_name": "2"}, sql3={"observe_look": {}, "respond_vm_name": "3"}, web1={})
+    variables = Variables(sql2={"observe_result": {"vm_name": "two"}, "respond_vm_name": "2"}, sql3={"observe_result": {}, "respond_vm_name": "3"}, web1={})
     assert FILTERS["drain_peers"]([{"method": "none"}, WSFC], variables) == {"sql2": "two", "sql3": "3"}
     assert variables.asked == ["sql2", "sql3"]
     for observed in (None, "x", {"vm_name": None}):
-        assert FILTERS["drain_peers"]([WSFC], Variables(sql2={"observe_look": observed})) == {}
+        assert FILTERS["drain_peers"]([WSFC], Variables(sql2={"observe_result": observed})) == {}
     assert FILTERS["drain_peers"]([{"method": "own", "replicas": {"a": "sql2"}}, {**WSFC, "replicas": "x"}, "x"], variables) == {}
     assert FILTERS["drain_peers"](None, variables) == {}

@@ -42,11 +42,11 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
 def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, places: list[str]) -> None:
     (said,) = wrong_former([entry], FOLDERS, places).values()
     assert said.startswith("drain_methods_former, entry 1 (") and words in said
-    (step,) = FILTERS["drain_undo_steps"](
+    (step,) = FILTERS["drain_undo_orders"](
         {"phase": "gone", "methods": [{"id": "a", "method": "tasks", "state": "drained", "before": {}, "outside": True}]},
         *([], [{**entry, "name": "a"}], "web1", "linux", FOLDERS, places),
     )
-    assert step["act"] is False and words.partition("(tasks)")[2].strip(": ") in step["report"] and "by hand" in step["report"]
+    assert step["runs"] is False and words.partition("(tasks)")[2].strip(": ") in step["report"] and "by hand" in step["report"]
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.segments 
 
 
 def step(kind: str, **keys: Any) -> Any:
-    return {"id": kind, "kind": kind, "outside": False, "act": True, "given": {}, "override": {}, **keys}
+    return {"id": kind, "kind": kind, "outside": False, "runs": True, "given": {}, "override": {}, **keys}
 
 
 def cut(*steps: Any, system: str = "linux") -> list[tuple[bool, int, list[str], bool]]:
-    return [(one["on_vm"], one["first"], [step["kind"] for step in one["steps"]], one["last"]) for one in segments(steps, system)]
+    return [(one["on_vm"], one["first"], [step["kind"] for step in one["methods"]], one["last"]) for one in segments(steps, system)]
 
 
 def test_nothing_is_no_segment() -> None:
@@ -48,7 +48,7 @@ def test_what_acts_outside_stands_alone_because_its_finding_is_copied_first() ->
 
 
 def test_what_is_only_reported_is_recorded_by_the_engine() -> None:
-    assert cut(step("haproxy", act=False), step("none")) == [(True, 0, ["haproxy", "none"], True)]
+    assert cut(step("haproxy", runs=False), step("none")) == [(True, 0, ["haproxy", "none"], True)]
 
 
 KINDS = ["probe_file", "iis", "wsfc", "service", "command", "none"]
@@ -68,17 +68,17 @@ def test_what_another_host_may_have_to_act_for_stands_alone(where: str) -> None:
     ]
 
 
-STEPS = st.lists(st.builds(step, st.sampled_from(["none", "service", "haproxy", "own"]), outside=st.booleans(), act=st.booleans()), max_size=8)
+STEPS = st.lists(st.builds(step, st.sampled_from(["none", "service", "haproxy", "own"]), outside=st.booleans(), runs=st.booleans()), max_size=8)
 
 
 @given(STEPS, st.sampled_from(["linux", "windows"]))
 def test_every_method_is_in_one_segment_in_order(steps: list[Any], system: str) -> None:
     found = segments(steps, system)
-    assert [one for segment in found for one in segment["steps"]] == steps
+    assert [one for segment in found for one in segment["methods"]] == steps
     assert [segment["last"] for segment in found] == [False] * (len(found) - 1) + [True] * bool(found)
     for segment in found:
-        assert segment["steps"][0] is steps[segment["first"]]
-        assert len(segment["steps"]) == 1 or (segment["on_vm"] and not any(one["outside"] for one in segment["steps"]))
+        assert segment["methods"][0] is steps[segment["first"]]
+        assert len(segment["methods"]) == 1 or (segment["on_vm"] and not any(one["outside"] for one in segment["methods"]))
 
 
 @pytest.mark.parametrize("system", ["linux", "windows"])

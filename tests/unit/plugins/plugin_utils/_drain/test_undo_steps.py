@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import drain_steps, finding_of, undo_steps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import drain_orders, finding_of, undo_orders
 
 READY = {"state": "ready", "up": True}
 EVIL = "/tmp/evil.yml"
@@ -30,11 +30,11 @@ def record(*methods: dict[str, Any], phase: str = "gone") -> dict[str, Any]:
 
 
 def undo(its: Any, methods: Any = (), former: Any = (), system: str = "linux") -> list[Any]:
-    return list(undo_steps(its, list(methods), list(former), "web1", system))
+    return list(undo_orders(its, list(methods), list(former), "web1", system))
 
 
 def runs(steps: list[Any]) -> list[str]:
-    return [step["id"] for step in steps if step["act"]]
+    return [step["id"] for step in steps if step["runs"]]
 
 
 def reports(steps: list[Any]) -> str:
@@ -45,14 +45,14 @@ def test_a_former_entry_that_cannot_be_used_is_reported_and_nothing_of_it_runs()
     wrong = {1: "drain_methods_former, entry 1 (tasks): undo: there is no file z.yml in /play."}
     its = record(entry("leave", "tasks", outside=True), haproxy("2-haproxy"))
     former = [{"name": "leave", "method": "tasks", "undo": "z.yml"}, {"name": "2-haproxy", "method": "haproxy", "balancers": ["lb1"]}]
-    steps = undo_steps(its, [], former, "web1", "linux", wrong)
+    steps = undo_orders(its, [], former, "web1", "linux", wrong)
     assert runs(steps) == ["2-haproxy"]
     said = reports(steps)
     assert said.count("there is no file z.yml in /play") == 1 and "by hand" in said and "Correct the entry" in said
     # A misspelt name or kind is found nowhere: the report says what is wrong there.
-    unfound = undo_steps(its, [], [{"name": "leave", "method": "task", "undo": "z.yml"}], "web1", "linux", {1: "entry 1 (task): there is no method task."})
+    unfound = undo_orders(its, [], [{"name": "leave", "method": "task", "undo": "z.yml"}], "web1", "linux", {1: "entry 1 (task): there is no method task."})
     assert runs(unfound) == [] and all("there is no method task." in step["report"] for step in unfound)
-    assert runs(undo_steps(its, [], former, "web1", "linux", {})) == ["2-haproxy", "leave"]
+    assert runs(undo_orders(its, [], former, "web1", "linux", {})) == ["2-haproxy", "leave"]
 
 
 LB1 = {"method": "haproxy", "balancers": ["lb1"]}
@@ -67,7 +67,7 @@ TASKS_2 = {"method": "tasks", "begin": "x.yml", "check": "y.yml", "undo": "z.yml
 def test_a_local_method_is_undone_as_its_record_says_whatever_the_settings_say(kind: str) -> None:
     its = record(entry(f"1-{kind}", kind, {"a": "b"}, options={"undo": "{{ lookup('pipe', 'id') }}"}))
     (step,) = undo(its, [{"method": "service", "names": ["other"]}])
-    assert (step["where"], step["kind"], step["act"], step["ends"]) == ("own", kind, True, True)
+    assert (step["where"], step["kind"], step["runs"], step["ends"]) == ("own", kind, True, True)
     assert step["options"] == {"undo": "{{ lookup('pipe', 'id') }}"} and step["given"] == {}
 
 
@@ -83,7 +83,7 @@ def test_the_last_method_comes_first_and_one_that_is_undone_or_found_nothing_run
 def test_windows_methods_are_local_on_windows_only_and_name_no_other_host(kind: str) -> None:
     its = record(entry(f"1-{kind}", kind, {"node": "n"}, options={"replicas": {"SQL2": "localhost"}, "instance": "i"}))
     (step,) = undo(its, [], system="windows")
-    assert step["where"] == "own" and step["act"] and (kind != "wsfc" or step["override"] == {"replicas": {}})
+    assert step["where"] == "own" and step["runs"] and (kind != "wsfc" or step["override"] == {"replicas": {}})
     assert runs(undo(its)) == [] and "is no longer in drain_methods" in reports(undo(its))
 
 
@@ -93,7 +93,7 @@ def test_windows_methods_are_local_on_windows_only_and_name_no_other_host(kind: 
 def test_haproxy_options_come_from_the_variables() -> None:
     its = record(haproxy(options={"socket": "evil:1", "server": "db1", "balancers": ["localhost"]}))
     (step,) = undo(its, [{**LB1, "socket": "/run/s"}])
-    assert step["where"] == "controller" and step["options"] == {} and step["act"] and step["ends"]
+    assert step["where"] == "controller" and step["options"] == {} and step["runs"] and step["ends"]
     assert step["given"] == {"balancers": ["lb1"], "socket": "/run/s", "server": "web1", "backends": ["app"]}
     assert finding_of(its["methods"][0]["before"], step, "web1") == its["methods"][0]["before"]
 
@@ -102,7 +102,7 @@ def test_haproxy_options_come_from_the_variables() -> None:
 def test_a_balancer_that_the_variables_do_not_name_is_never_asked_and_is_reported(balancer: str) -> None:
     its = record(haproxy(balancers={"lb1": {"app": READY}, balancer: {"app": READY}}))
     (step,) = undo(its, [LB1])
-    assert step["given"]["balancers"] == ["lb1"] and step["act"] and step["ends"] is False
+    assert step["given"]["balancers"] == ["lb1"] and step["runs"] and step["ends"] is False
     assert "was ready before the drain" in step["report"] and "by_hand: true" in step["report"] and balancer[:20] in step["report"]
     # Nor when the VM answers a write with another finding than it had.
     assert list(finding_of({"server": "web1", "balancers": {balancer: {"app": READY}}}, step, "web1")["balancers"]) == []
@@ -168,14 +168,14 @@ def test_a_finding_of_another_shape_is_reported_and_not_used(before: Any) -> Non
 
 @pytest.mark.parametrize(("identifier", "kind"), [("../../x", "none"), ("1-x", "../../x"), ("1-none\n", "none"), ("x" * 64, "none"), ("1-x", "/tmp/evil")])
 def test_a_name_or_kind_that_is_none_runs_nothing_and_never_becomes_a_folder(identifier: str, kind: str) -> None:
-    for steps in (undo(record(entry(identifier, kind))), drain_steps(record(entry(identifier, kind), phase="drained"), [LB1], [], "web1", "linux")):
+    for steps in (undo(record(entry(identifier, kind))), drain_orders(record(entry(identifier, kind), phase="drained"), [LB1], [], "web1", "linux")):
         assert runs(steps) == [] and steps[0]["kind"] == "none" and "malformed" in reports(steps)
 
 
 def test_task_files_come_from_the_variables() -> None:
     its = record(entry("1-tasks", "tasks", options={"begin": EVIL, "check": EVIL, "undo": EVIL}))
     (step,) = undo(its, [TASKS])
-    assert step["given"] == {"begin": "a.yml", "check": "b.yml", "undo": "c.yml"} and step["options"] == {} and step["act"]
+    assert step["given"] == {"begin": "a.yml", "check": "b.yml", "undo": "c.yml"} and step["options"] == {} and step["runs"]
     steps = undo(its, [LB1])
     assert runs(steps) == [] and "drain_methods_former" in reports(steps) and EVIL not in str(steps)
 
@@ -216,9 +216,9 @@ def test_a_renamed_method_is_another_one_until_the_former_name_is_listed() -> No
     steps = undo(its, [{**TASKS, "name": "leave-shop"}])
     assert runs(steps) == [] and "{name: leave, method: tasks" in reports(steps)
     (step,) = undo(its, [{**TASKS, "name": "leave-shop"}], [{"name": "leave", "method": "tasks", "undo": "c.yml"}])
-    assert step["act"] and step["given"] == {"undo": "c.yml"}
+    assert step["runs"] and step["given"] == {"undo": "c.yml"}
     (step,) = undo(its, [], [{"name": "leave", "method": "tasks", "by_hand": True}])
-    assert not step["act"] and step["ends"]
+    assert not step["runs"] and step["ends"]
     # The same name of another kind is another method.
     assert runs(undo(its, [{"name": "leave", "method": "haproxy", "balancers": ["lb1"]}])) == []
     # A record of 1.3.1, and the method has got a name since.
@@ -230,12 +230,12 @@ def test_a_renamed_method_is_another_one_until_the_former_name_is_listed() -> No
 
 def test_settings_that_are_none_name_nothing() -> None:
     for wrong in (None, "text", {"method": "haproxy"}, [None], ["haproxy"], [{"method": "../haproxy"}], [{"method": "haproxy", "name": "../x"}], 7):
-        assert [step["act"] for step in undo_steps(record(haproxy()), wrong, wrong, "web1", "linux")] == [False]
-        assert drain_steps({}, wrong, wrong, "web1", "linux") == []
+        assert [step["runs"] for step in undo_orders(record(haproxy()), wrong, wrong, "web1", "linux")] == [False]
+        assert drain_orders({}, wrong, wrong, "web1", "linux") == []
     twice = [{**TASKS, "name": "same"}, {**TASKS_2, "name": "same"}]
     assert runs(undo(record(entry("same", "tasks")), twice)) == []
     for wrong in (None, [], "x", {"methods": "x"}, {"methods": [None, 7, "x"]}):
-        assert all(not step["act"] for step in undo_steps(wrong, [LB1], [], "web1", "linux"))
+        assert all(not step["runs"] for step in undo_orders(wrong, [LB1], [], "web1", "linux"))
 
 
 # --- A drain that goes on ------------------------------------------------------------------------------------------------
@@ -243,35 +243,35 @@ def test_settings_that_are_none_name_nothing() -> None:
 
 def test_a_drain_takes_what_acts_elsewhere_from_the_variables_and_the_rest_as_it_began() -> None:
     its = record(haproxy(options={"socket": "evil"}), entry("2-service", "service", options={"names": ["old"]}), phase="draining")
-    first, second = drain_steps(its, [LB1, {"method": "service", "names": ["new"]}], [], "web1", "linux")
+    first, second = drain_orders(its, [LB1, {"method": "service", "names": ["new"]}], [], "web1", "linux")
     assert first["given"] == {"balancers": ["lb1"]} and first["options"] == {} and first["where"] == "controller"
     assert second["options"] == {"names": ["old"]} and second["where"] == "own"
     for phase in ("drained", "approved", "started"):
-        settled = drain_steps({**its, "phase": phase}, [{"method": "none"}, {**LB1, "sessions": 2}], [LB1], "web1", "linux")
+        settled = drain_orders({**its, "phase": phase}, [{"method": "none"}, {**LB1, "sessions": 2}], [LB1], "web1", "linux")
         assert [step["id"] for step in settled] == ["1-haproxy", "2-service"]
         assert settled[0]["given"]["sessions"] == 2 and settled[1]["options"] == {"names": ["old"]}
 
 
 def test_a_drained_method_that_the_settings_name_no_more_is_reported_and_not_run() -> None:
     its = record(haproxy(), entry("2-tasks", "tasks", options={"check": EVIL}), phase="drained")
-    steps = drain_steps(its, [{"method": "none"}], [{**LB1}], "web1", "linux")
+    steps = drain_orders(its, [{"method": "none"}], [{**LB1}], "web1", "linux")
     assert runs(steps) == [] and reports(steps).count("cannot be checked") == 2
-    moved = drain_steps(record(haproxy(), phase="drained"), [{"method": "haproxy", "balancers": ["lb9"]}], [], "web1", "linux")
+    moved = drain_orders(record(haproxy(), phase="drained"), [{"method": "haproxy", "balancers": ["lb9"]}], [], "web1", "linux")
     assert runs(moved) == []
-    clash = drain_steps(record(entry("x", "tasks"), phase="draining"), [{**LB1, "name": "x"}], [], "web1", "linux")
+    clash = drain_orders(record(entry("x", "tasks"), phase="draining"), [{**LB1, "name": "x"}], [], "web1", "linux")
     assert runs(clash) == [] and "Give the new one another name" in reports(clash)
 
 
 def test_replicas_of_a_windows_cluster_come_from_the_variables() -> None:
     given = {"method": "wsfc", "availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}
     wanted = {"replicas": {"SQL2": "sql2"}, "availability_groups": ["Orders"]}
-    assert drain_steps({}, [given], [], "web1", "windows")[0]["override"] == wanted
+    assert drain_orders({}, [given], [], "web1", "windows")[0]["override"] == wanted
     evil = {"replicas": {"SQL2": "localhost", "X": "dc1"}, "availability_groups": ["Orders", "Other"]}
     for phase in ("draining", "drained"):
         its = record(entry("1-wsfc", "wsfc", {"node": "n"}, options=evil), phase=phase)
-        (step,) = drain_steps(its, [given], [], "web1", "windows")
+        (step,) = drain_orders(its, [given], [], "web1", "windows")
         assert step["override"] == wanted and step["where"] == "own"
-    (step,) = drain_steps(its, [{"method": "none"}], [], "web1", "windows")
+    (step,) = drain_orders(its, [{"method": "none"}], [], "web1", "windows")
     assert step["override"] == {"replicas": {}, "availability_groups": []}
 
 

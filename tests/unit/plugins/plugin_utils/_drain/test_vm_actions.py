@@ -23,16 +23,16 @@ EVENT = {"event_id": "E1", "event_type": "Reboot"}
 SERVICE = {"method": "service", "names": ["nginx"]}
 
 
-TURN = "run1 turn 0"
+ITERATION = "run1 turn 0"
 
 
 def vm(*methods: Any, records: Any = (), former: Any = (), system: str = "linux") -> Any:
-    known = {"records": list(records), "methods": list(methods), "former": list(former), "folders": [], "places": [], "turn": TURN}
+    known = {"records": list(records), "methods": list(methods), "former": list(former), "folders": [], "places": [], "iteration": ITERATION}
     return {"host": "web1", "system": system, "now": NOW, **known}
 
 
 def drain(**keys: Any) -> dict[str, Any]:
-    return {"act": "drain", "event_id": "E1", "event": EVENT, "claim": {"run": "run1"}, "rule": {"name": "r"}, "verify": None, "deadline": None, **keys}
+    return {"action": "drain", "event_id": "E1", "event": EVENT, "lease": {"run": "run1"}, "rule": {"name": "r"}, "verify": None, "deadline": None, **keys}
 
 
 def recorded(*methods: dict[str, Any], phase: str = "drained", event_id: str = "E1") -> dict[str, Any]:
@@ -47,10 +47,10 @@ def test_a_drain_of_the_engines_methods_goes_to_the_vm() -> None:
     taken = split([drain()], vm(SERVICE, {"method": "none"}))
     (one,) = taken["on_vm"]
     assert taken["by_tasks"] == []
-    assert [(step["id"], step["kind"], step["given"]) for step in one["steps"]] == [("1-service", "service", {"names": ["nginx"]}), ("2-none", "none", {})]
-    assert (one["late"], one["deadline"], one["claim"], one["rule"], one["event"]) == (False, None, {"run": "run1"}, {"name": "r"}, EVENT)
+    assert [(step["id"], step["kind"], step["given"]) for step in one["methods"]] == [("1-service", "service", {"names": ["nginx"]}), ("2-none", "none", {})]
+    assert (one["late"], one["deadline"], one["lease"], one["rule"], one["event"]) == (False, None, {"run": "run1"}, {"name": "r"}, EVENT)
     order = drain_order(one)
-    assert (order.complete, order.stop_at_finding, order.problem, order.steps[0].by_record) == (True, False, None, True)
+    assert (order.complete, order.stop_at_finding, order.problem, order.methods[0].by_record) == (True, False, None, True)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_whether_it_is_late_says_the_controllers_clock(deadline: Any, late: bool
 )
 def test_what_acts_elsewhere_or_is_wrong_is_left_to_tasks(methods: Any) -> None:
     given = drain()
-    assert split([given], vm(*methods)) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
+    assert split([given], vm(*methods)) == {"iteration": ITERATION, "on_vm": [], "by_tasks": [given]}
 
 
 def test_a_vm_that_is_drained_is_checked_as_it_is_recorded_whatever_the_settings_say_now() -> None:
     record = recorded({"method": "command", "options": {"begin": "x"}})
     (one,) = split([drain()], vm({"method": "service"}, records=[record]))["on_vm"]
-    assert [(step["kind"], step["where"]) for step in one["steps"]] == [("command", "own")]
+    assert [(step["kind"], step["where"]) for step in one["methods"]] == [("command", "own")]
 
 
 def test_a_drain_whose_record_acts_outside_is_left_to_tasks() -> None:
@@ -101,8 +101,8 @@ def test_a_drain_whose_record_acts_outside_is_left_to_tasks() -> None:
 @pytest.mark.parametrize(("act", "keeps"), [("undo", True), ("recover", False)])
 def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) -> None:
     record = recorded({"method": "service", "options": {"names": ["a"]}}, {"method": "none"}, {"method": "command", "state": "undone"})
-    (one,) = split([{"act": act, "event_id": "E1", "claim": None}], vm(records=[record]))["on_vm"]
-    assert ([step["id"] for step in one["steps"]], one["keep_phase"], one["reports"]) == (["2-none", "1-service"], keeps, [])
+    (one,) = split([{"action": act, "event_id": "E1", "lease": None}], vm(records=[record]))["on_vm"]
+    assert ([step["id"] for step in one["methods"]], one["keep_phase"], one["reports"]) == (["2-none", "1-service"], keeps, [])
     assert undo_order(one).complete and one["event"] == EVENT
 
 
@@ -116,8 +116,8 @@ def test_an_undo_is_made_of_the_record_last_method_first(act: str, keeps: bool) 
 )
 def test_an_undo_that_the_engine_cannot_run_is_left_to_tasks_as_a_whole(kind: str, entry: Any, system: str) -> None:
     record = recorded({"method": "none"}, {"method": kind, "outside": False, "options": {"names": ["nginx"]}})
-    given = {"act": "recover", "event_id": "E1", "claim": None}
-    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
+    given = {"action": "recover", "event_id": "E1", "lease": None}
+    assert split([given], vm({"method": "none"}, entry, records=[record], system=system)) == {"iteration": ITERATION, "on_vm": [], "by_tasks": [given]}
 
 
 GROUPS = {"availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}
@@ -131,42 +131,42 @@ def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host
     (one,) = split([drain()], vm({"method": "wsfc"}, records=[record], system="windows"))["on_vm"]
     assert drain_order(one).steps[0].override == {"replicas": {}, "availability_groups": []}
     assert split([drain()], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"] == []
-    (one,) = split([{"act": "recover", "event_id": "E1", "claim": None}], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"]
+    (one,) = split([{"action": "recover", "event_id": "E1", "lease": None}], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"]
     assert undo_order(one).steps[0].override == {"replicas": {}}
     (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
-    assert [step["kind"] for step in one["steps"]] == ["service", "iis"]
+    assert [step["kind"] for step in one["methods"]] == ["service", "iis"]
 
 
 def test_without_a_modules_collection_nothing_of_the_drain_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(modules, "is_installed", lambda name: name != "microsoft.iis.web_app_pool")
     # Role drain says what is missing.
     taken = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))
-    assert (taken["on_vm"], [action["act"] for action in taken["by_tasks"]]) == ([], ["drain"])
+    assert (taken["on_vm"], [action["action"] for action in taken["by_tasks"]]) == ([], ["drain"])
 
 
 def test_ids_compare_without_case() -> None:
     record = recorded({"method": "none"}, event_id="e1 ")
-    (one,) = split([{"act": "recover", "event_id": "E1", "claim": None}], vm(records=[record]))["on_vm"]
-    assert [step["id"] for step in one["steps"]] == ["1-none"]
+    (one,) = split([{"action": "recover", "event_id": "E1", "lease": None}], vm(records=[record]))["on_vm"]
+    assert [step["id"] for step in one["methods"]] == ["1-none"]
 
 
 def test_an_undo_without_a_record_is_left_to_tasks() -> None:
-    given = {"act": "recover", "event_id": "E1", "claim": None}
-    assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"turn": TURN, "on_vm": [], "by_tasks": [given]}
+    given = {"action": "recover", "event_id": "E1", "lease": None}
+    assert split([given], vm(SERVICE, records=[recorded({"method": "none"}, event_id="E2")])) == {"iteration": ITERATION, "on_vm": [], "by_tasks": [given]}
 
 
 def test_actions_stand_in_the_order_of_the_stages() -> None:
-    acts = ["forget", "drain", "recover", "approve", "note", "release", "claim", "say"]
-    taken = split([{**drain(), "act": act} for act in acts], vm(SERVICE, records=[recorded({"method": "none"})]))
-    assert [one["act"] for one in taken["on_vm"]] == ["claim", "release", "note", "approve", "recover", "drain", "forget"]
-    assert [one["act"] for one in taken["by_tasks"]] == ["say"]
+    acts = ["prune", "drain", "recover", "approve", "write", "release", "acquire", "say"]
+    taken = split([{**drain(), "action": act} for act in acts], vm(SERVICE, records=[recorded({"method": "none"})]))
+    assert [one["action"] for one in taken["on_vm"]] == ["acquire", "release", "write", "approve", "recover", "drain", "prune"]
+    assert [one["action"] for one in taken["by_tasks"]] == ["say"]
     known = [act for _name, acts in stages.STAGES for act in acts]
     assert set(ORDER) < set(known) and [act for act in known if act in ORDER] == list(ORDER)
 
 
 def test_what_is_empty_is_left_out_and_nothing_is_changed_in_place() -> None:
-    given = {"act": "claim", "event_id": "E1", "claim": {"run": "run1"}, "expired": None}
-    assert split([given], vm())["on_vm"] == [{"act": "claim", "event_id": "E1", "claim": {"run": "run1"}, "turn": TURN}]
+    given = {"action": "acquire", "event_id": "E1", "lease": {"run": "run1"}, "expired": None}
+    assert split([given], vm())["on_vm"] == [{"action": "acquire", "event_id": "E1", "lease": {"run": "run1"}, "iteration": ITERATION}]
     assert "expired" in given
 
 
@@ -212,7 +212,7 @@ ENTRY = (
     )
     | JSON
 )
-ACTION = st.fixed_dictionaries({"act": st.sampled_from([*ORDER, "say"]), "event_id": TEXT}, optional={"deadline": st.none() | TEXT, "event": JSON})
+ACTION = st.fixed_dictionaries({"action": st.sampled_from([*ORDER, "say"]), "event_id": TEXT}, optional={"deadline": st.none() | TEXT, "event": JSON})
 
 
 @settings(max_examples=300, deadline=None)
@@ -223,12 +223,12 @@ def test_nothing_but_the_engines_methods_is_ever_sent(actions: Any, records: Any
     taken = split(actions, vm(*methods, records=records, former=former, system=system))
     assert len(taken["on_vm"]) + len(taken["by_tasks"]) == len(actions)
     for one in taken["on_vm"]:
-        assert one["act"] in (*ALWAYS, "drain", "undo", "recover")
-        for step in one.get("steps", ()) if one["act"] not in ALWAYS else ():
-            assert not step["outside"] and not (one["act"] == "drain" and needs_failover(step))
-            assert not step["act"] or step["kind"] in methods_of(system)
-        if one["act"] == "drain":
-            assert one["steps"], "an empty list is not a drain"
+        assert one["action"] in (*ALWAYS, "drain", "undo", "recover")
+        for step in one.get("methods", ()) if one["action"] not in ALWAYS else ():
+            assert not step["outside"] and not (one["action"] == "drain" and needs_failover(step))
+            assert not step["runs"] or step["kind"] in methods_of(system)
+        if one["action"] == "drain":
+            assert one["methods"], "an empty list is not a drain"
             drain_order(one)
-        elif one["act"] in ("undo", "recover"):
+        elif one["action"] in ("undo", "recover"):
             undo_order(one)

@@ -18,13 +18,13 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 RUN = {"id": "run000mine", "who": "alice", "kind": "events"}
 SERVICE = {"method": "service", "names": ["web"]}
 OWN = {"method": "tasks", "begin": "b.yml", "check": "c.yml", "undo": "u.yml"}
-DO = ("act", "acquire", "by_tasks", "say", "wait", "release", "end")
+DO = ("action", "acquire", "by_tasks", "say", "wait", "release", "end")
 
 
 def request(**more: Any) -> Request:
     given: Any = {
         "policy": "default",
-        "settings": {**SETTINGS, "tell": False, "enabling_seconds": 0, "run": RUN},
+        "settings": {**SETTINGS, "notify": False, "enabling_seconds": 0, "run": RUN},
         "wait": True,
         "wait_timeout": 600.0,
         "observation_seconds": 30.0,
@@ -38,13 +38,13 @@ def request(**more: Any) -> Request:
 def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
     """Return an action of a plan."""
     of_drain = {"event": {"event_id": "E1"}, "rule": {}, "verify": None, "deadline": None}
-    return {"host": host, "act": act, "event_id": "E1", "claim": None, "continues": False, "reason": "why", **(of_drain if act == "drain" else {}), **more}
+    return {"host": host, "action": act, "event_id": "E1", "lease": None, "continues": False, "reason": "why", **(of_drain if act == "drain" else {}), **more}
 
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "wait": {"seconds": 5, "watch": [], "why": "it takes its time"}}
-    return {"steps": list(steps), "fingerprint": " ".join(f"{one['act']} {one['host']}" for one in steps), **known, **more}
+    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": {"seconds": 5, "watch": [], "why": "it takes its time"}}
+    return {"actions": list(steps), "fingerprint": " ".join(f"{one['action']} {one['host']}" for one in steps), **known, **more}
 
 
 def waiting(seconds: float, *watch: str) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Pass:
         self.plans = list(plans)
         self.planned: list[tuple[list[dict[str, Any]], str]] = []
         """What each plan was asked with: the observations, and the time."""
-        self.observed: dict[str, Any] = {host: look(host) for host in hosts}
+        self.observed: dict[str, Any] = {host: observation(host) for host in hosts}
         self.acted: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self.left: set[str] = set()
@@ -117,7 +117,7 @@ class Pass:
     def answer(self, state: State, host: str, *results: dict[str, Any]) -> None:
         """Register the results of what a host was asked for, beside its observation."""
         asked = [{key: action.get(key) for key in KEPT} for action in state["actions"][host]]
-        self.observed[host] = {**self.observed[host], "asked": asked, "results": [{"act": one["act"], **result} for one, result in zip(asked, results)]}
+        self.observed[host] = {**self.observed[host], "asked": asked, "results": [{"action": one["action"], **result} for one, result in zip(asked, results)]}
 
 
 def check(state: State) -> None:
@@ -136,6 +136,6 @@ def check(state: State) -> None:
         assert not state["stages"]
 
 
-def look(host: str, *records: Any, **more: Any) -> dict[str, Any]:
+def observation(host: str, *records: Any, **more: Any) -> dict[str, Any]:
     """Return what a good observation registers."""
-    return {**vm(host, more.pop("events", ()), records, **more)["look"], "changed": False}
+    return {**vm(host, more.pop("events", ()), records, **more)["observation"], "changed": False}

@@ -9,9 +9,24 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-TURN = "run1 turn 3"
-KEPT = ("act", "event_id", "event_ids", "turn")
-WORDS = ("events", "records", "claims", "event", "event_id", "act", "asked", "results", "approved", "failed", "unreachable", "identity", "msg", "vm_settings")
+ITERATION = "run1 turn 3"
+KEPT = ("action", "event_id", "event_ids", "iteration")
+WORDS = (
+    "events",
+    "records",
+    "leases",
+    "event",
+    "event_id",
+    "action",
+    "asked",
+    "results",
+    "approved",
+    "failed",
+    "unreachable",
+    "identity",
+    "msg",
+    "vm_settings",
+)
 # Whatever a VM may make of an answer.
 JUNK: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -20,12 +35,17 @@ JUNK: Any = st.recursive(
 )
 
 
-def action(act: str, event_id: str = "E1", turn: str = TURN, **more: Any) -> dict[str, Any]:
+def action(act: str, event_id: str = "E1", iteration: str = ITERATION, **more: Any) -> dict[str, Any]:
     """Return an action as maintenance_act takes it."""
-    return {"act": act, "event_id": event_id, "turn": turn, **more}
+    return {"action": act, "event_id": event_id, "iteration": iteration, **more}
 
 
 def answered(*pairs: tuple[dict[str, Any], dict[str, Any]], **keys: Any) -> dict[str, Any]:
     """Return what a task with maintenance_act registers: what it was asked for, and the results beside it."""
     asked = [{key: action.get(key) for key in KEPT} for action, _result in pairs]
-    return {"asked": asked, "results": [{"act": action["act"], "event_id": "", "failed": False, **result} for action, result in pairs], "changed": True, **keys}
+    return {
+        "asked": asked,
+        "results": [{"action": action["action"], "event_id": "", "failed": False, **result} for action, result in pairs],
+        "changed": True,
+        **keys,
+    }

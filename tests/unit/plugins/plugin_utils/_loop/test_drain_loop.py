@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 ROLES = pathlib.Path(drain_loop.__file__).parents[3] / "roles"
 ID = "upgrade:Kernel"
-CLAIM = {"run": "run000mine", "seconds": 700.0, "who": "alice"}
+LEASE = {"run": "run000mine", "seconds": 700.0, "who": "alice"}
 ON_VM = [{"method": "probe_file", "path": "/run/flag"}]
 OUTSIDE = [{"method": "haproxy", "balancers": ["lb1"]}]
 AT_BALANCER = [method(id="1-haproxy", method="haproxy", outside=True)]
@@ -30,7 +30,23 @@ FOLDERS = ["roles/drain/tasks/methods"]
 SILENT = {"unreachable": True, "msg": "no route to host"}
 BROKEN = {"failed": True, "msg": "Timed out after 30 seconds."}
 # Whatever a VM may make of what its tasks register.
-KEYS = ("events", "records", "asked", "results", "act", "turn", "state", "failed", "unreachable", "msg", "event", "event_id", "phase", "methods", "undone")
+KEYS = (
+    "events",
+    "records",
+    "asked",
+    "results",
+    "action",
+    "iteration",
+    "state",
+    "failed",
+    "unreachable",
+    "msg",
+    "event",
+    "event_id",
+    "phase",
+    "methods",
+    "undone",
+)
 JUNK: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["drain", "drained", "recover", "undone", ID]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
@@ -43,34 +59,34 @@ def written(phase: str, **more: Any) -> dict[str, Any]:
     return record(phase, event(ID, due=None), **more)
 
 
-class Step:
+class RecordChange:
     """One drain or one recovery of a batch, by hand: a clock, and what the hosts have registered."""
 
     def __init__(self, act: str = DRAIN, hosts: Sequence[str] = ("vm1",), *, methods: Any = None, seconds: float = 600, interval: float = 5) -> None:
         self.act = act
         self.now = NOW
         self.hosts = list(hosts)
-        self.asks: dict[str, drain_loop.Ask] = {host: {"claim": CLAIM, "seconds": seconds, "interval": interval, "keeper": ""} for host in hosts}
+        self.asks: dict[str, drain_loop.Ask] = {host: {"lease": LEASE, "seconds": seconds, "interval": interval, "keeper": ""} for host in hosts}
         self.methods: dict[str, Any] = dict.fromkeys(hosts, methods or ON_VM)
         self.observed: dict[str, Any] = {}
         self.acted: dict[str, Any] = {}
         for host in hosts:
-            self.looks(host, *([] if act == DRAIN else [written("drained")]))
+            self.observations(host, *([] if act == DRAIN else [written("drained")]))
         self.state: MethodsState
 
-    def looks(self, host: str, *records: Any, **more: Any) -> None:
+    def observations(self, host: str, *records: Any, **more: Any) -> None:
         """Register a good observation of a host."""
-        self.observed[host] = {**vm(host, (), records, now=at(self.now - NOW), **more)["look"], "changed": False}
+        self.observed[host] = {**vm(host, (), records, now=at(self.now - NOW), **more)["observation"], "changed": False}
 
     def answers(self, host: str, **result: Any) -> None:
         """Register the result of what a host was asked for, beside its last observation."""
         (action,) = self.state["actions"][host]
-        asked = [{key: action.get(key) for key in ("act", "event_id", "event_ids", "turn")}]
-        self.observed[host] = {**self.observed[host], "asked": asked, "results": [{"act": action["act"], "failed": False, **result}]}
+        asked = [{key: action.get(key) for key in ("action", "event_id", "event_ids", "iteration")}]
+        self.observed[host] = {**self.observed[host], "asked": asked, "results": [{"action": action["action"], "failed": False, **result}]}
 
-    def begin(self) -> Step:
+    def begin(self) -> RecordChange:
         vms = {host: vm_settings.read({"drain_methods": self.methods[host], "folders": FOLDERS}, host) for host in self.hosts}
-        request: drain_loop.MethodsRequest = {"act": self.act, "upgrade": "Kernel", "places": []}
+        request: drain_loop.MethodsRequest = {"action": self.act, "upgrade": "Kernel", "places": []}
         self.state = drain_loop.begin(request, self.asks, vms, self._results, self.now)
         return self
 
@@ -115,7 +131,7 @@ def failed(words: str | None) -> tuple[str, str | None]:
     ],
 )
 def test_a_vm_that_does_not_answer_has_failed_and_the_others_go_on(act: str, observed: Any, words: str) -> None:
-    its = Step(act, ["vm1", "vm2"]).begin()
+    its = RecordChange(act, ["vm1", "vm2"]).begin()
     its.answers("vm2", state={DRAIN: "drained", RECOVER: "undone"}[act])
     its.observed["vm1"] = observed
     assert its.go_on()["do"] == "end"
@@ -124,16 +140,16 @@ def test_a_vm_that_does_not_answer_has_failed_and_the_others_go_on(act: str, obs
 
 
 def test_a_good_observation_without_an_answer_is_a_failure() -> None:
-    its = Step().begin()
-    its.looks("vm1", written("drained"))
+    its = RecordChange().begin()
+    its.observations("vm1", written("drained"))
     its.go_on()
     assert its.of() == failed("It did not answer what it was asked for.")
 
 
 def test_an_answer_of_an_earlier_drain_counts_for_nothing() -> None:
-    first = Step().begin()
+    first = RecordChange().begin()
     first.answers("vm1", state="drained")
-    second = Step()
+    second = RecordChange()
     second.now += 60
     second.begin()
     assert second.state["number"] == first.state["number"] == 0
@@ -147,7 +163,7 @@ def test_an_answer_of_an_earlier_drain_counts_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        ({"failed": True, "msg": "The claim of run run000mine is gone.", "state": "drained"}, "The claim of run run000mine is gone."),
+        ({"failed": True, "msg": "The lease of run run000mine is gone.", "state": "drained"}, "The lease of run run000mine is gone."),
         ({"state": "failed", "error": "1-probe_file: no such folder"}, "1-probe_file: no such folder"),
         ({"state": "found"}, None),
         ({"error": "no state"}, "no state"),
@@ -155,7 +171,7 @@ def test_an_answer_of_an_earlier_drain_counts_for_nothing() -> None:
     ],
 )
 def test_what_could_not_be_done_on_the_vm_has_failed_at_once(act: str, result: dict[str, Any], words: str | None) -> None:
-    its = Step(act).begin()
+    its = RecordChange(act).begin()
     its.answers("vm1", **result)
     assert its.go_on()["do"] == "end"
     assert its.of() == failed(words)
@@ -163,22 +179,22 @@ def test_what_could_not_be_done_on_the_vm_has_failed_at_once(act: str, result: d
 
 @pytest.mark.parametrize(("act", "state"), [(DRAIN, "undone"), (DRAIN, "undoing"), (RECOVER, "drained"), (RECOVER, "draining")])
 def test_the_state_of_the_other_action_is_a_failure(act: str, state: str) -> None:
-    its = Step(act).begin()
+    its = RecordChange(act).begin()
     its.answers("vm1", state=state)
     its.go_on()
     assert its.of() == failed(None)
 
 
 def test_what_tasks_have_recorded_as_failed_has_failed_with_its_reason() -> None:
-    its = Step(methods=OUTSIDE).begin()
+    its = RecordChange(methods=OUTSIDE).begin()
     assert its.state["do"] == "by_tasks"
-    its.looks("vm1", written("failed", reason="lb1: no such backend"))
+    its.observations("vm1", written("failed", reason="lb1: no such backend"))
     assert its.go_on()["do"] == "end"
     assert its.of() == failed("lb1: no such backend")
 
 
 @pytest.mark.parametrize(
-    ("act", "before", "after"),
+    ("action", "before", "after"),
     [
         # Nothing was drained before, and nothing is recorded now.
         (DRAIN, [], []),
@@ -190,12 +206,12 @@ def test_what_tasks_have_recorded_as_failed_has_failed_with_its_reason() -> None
     ],
 )
 def test_what_tasks_could_not_record_has_failed(act: str, before: list[Any], after: list[Any]) -> None:
-    its = Step(act, methods=OUTSIDE)
-    its.looks("vm1", *before)
+    its = RecordChange(act, methods=OUTSIDE)
+    its.observations("vm1", *before)
     its.begin()
     assert its.state["do"] == "by_tasks"
     its.now += 1
-    its.looks("vm1", *after)
+    its.observations("vm1", *after)
     its.go_on()
     assert its.of() == failed("Nothing of it was recorded on the VM.")
 
@@ -203,8 +219,8 @@ def test_what_tasks_could_not_record_has_failed(act: str, before: list[Any], aft
 @pytest.mark.parametrize(("observed", "words"), [(SILENT, "The VM cannot be reached."), ("the same", "It did not answer what it was asked for.")])
 def test_a_vm_that_has_left_the_loop_while_tasks_were_at_work_has_failed(observed: Any, words: str) -> None:
     """Its last observation is still there, and would say for ever that it drains."""
-    its = Step(methods=OUTSIDE)
-    its.looks("vm1", written("draining"))
+    its = RecordChange(methods=OUTSIDE)
+    its.observations("vm1", written("draining"))
     its.begin()
     if observed != "the same":
         its.observed["vm1"] = observed
@@ -212,10 +228,10 @@ def test_a_vm_that_has_left_the_loop_while_tasks_were_at_work_has_failed(observe
     assert its.of() == failed(words)
 
 
-def test_a_drain_whose_last_look_came_after_its_deadline_has_failed() -> None:
-    its = Step(seconds=10, interval=5).begin()
-    for _look in range(3):
-        assert its.state["do"] == "act"
+def test_a_drain_whose_last_observation_came_after_its_deadline_has_failed() -> None:
+    its = RecordChange(seconds=10, interval=5).begin()
+    for _observation in range(3):
+        assert its.state["do"] == "action"
         its.answers("vm1", state="draining", error="3 connection(s) open")
         its.go_on()
         if its.state["do"] == "wait":
@@ -225,15 +241,15 @@ def test_a_drain_whose_last_look_came_after_its_deadline_has_failed() -> None:
     assert its.state["do"] == "end"
 
 
-def test_a_drain_that_was_looked_at_in_time_does_not_fail_in_the_middle_of_the_look() -> None:
-    its = Step(seconds=10).begin()
+def test_a_drain_that_was_looked_at_in_time_does_not_fail_in_the_middle_of_the_observation() -> None:
+    its = RecordChange(seconds=10).begin()
     its.answers("vm1", state="draining")
     its.go_on(60)
     assert its.of() == ("goes_on", None)
 
 
 def test_a_recovery_fails_when_its_time_is_over() -> None:
-    its = Step(RECOVER, seconds=10).begin()
+    its = RecordChange(RECOVER, seconds=10).begin()
     its.answers("vm1", state="undoing", error="vm1: method 1-haproxy is no longer in drain_methods")
     its.go_on(10)
     assert its.of() == ("goes_on", "vm1: method 1-haproxy is no longer in drain_methods")
@@ -244,8 +260,8 @@ def test_a_recovery_fails_when_its_time_is_over() -> None:
 
 
 def test_records_that_cannot_be_read_are_not_taken_for_none() -> None:
-    its = Step(RECOVER)
-    its.looks("vm1", records_readable=False, records_problems=["event-1.json is damaged: remove it"])
+    its = RecordChange(RECOVER)
+    its.observations("vm1", records_readable=False, records_problems=["event-1.json is damaged: remove it"])
     its.begin()
     assert its.of() == failed("Its records could not be read. event-1.json is damaged: remove it")
     assert its.state["do"] == "end"
@@ -254,23 +270,23 @@ def test_records_that_cannot_be_read_are_not_taken_for_none() -> None:
 @pytest.mark.parametrize(("act", "state"), [(DRAIN, "drained"), (RECOVER, "undone")])
 def test_what_is_done_is_over_when_it_was_observed(act: str, state: str) -> None:
     """What comes after the loop reads the observation."""
-    its = Step(act, ["vm1", "vm2"], seconds=100).begin()
+    its = RecordChange(act, ["vm1", "vm2"], seconds=100).begin()
     its.answers("vm2", state=state)
     its.answers("vm1", state=state)
     its.observed["vm1"] = {**{key: its.observed["vm1"][key] for key in ("asked", "results")}, **BROKEN}
     its.go_on()
-    assert its.of() == ("done", "vm1 could not be looked at: Timed out after 30 seconds.")
+    assert its.of() == ("done", "vm1 could not be observed: Timed out after 30 seconds.")
     assert its.state["do"] == "wait"
-    assert its.again()["do"] == "act"
+    assert its.again()["do"] == "action"
     assert (its.state["contact"], its.state["actions"]) == (["vm1"], {}), "it is observed, and nothing more"
-    its.looks("vm1", written("drained"))
+    its.observations("vm1", written("drained"))
     assert its.go_on()["do"] == "end"
     assert its.of()[0] == "done"
 
 
 @pytest.mark.parametrize("methods", [ON_VM, OUTSIDE])
 def test_what_is_never_observed_fails_when_its_time_is_over(methods: Any) -> None:
-    its = Step(seconds=12, methods=methods).begin()
+    its = RecordChange(seconds=12, methods=methods).begin()
     if methods is ON_VM:
         its.answers("vm1", state="drained")
         its.observed["vm1"] = {**{key: its.observed["vm1"][key] for key in ("asked", "results")}, **BROKEN}
@@ -280,13 +296,13 @@ def test_what_is_never_observed_fails_when_its_time_is_over(methods: Any) -> Non
     while its.go_on(5)["do"] != "end":
         done.append(its.state["do"])
         assert not its.state["actions"] and not its.state["stages"]
-    assert done == ["wait", "act", "wait", "act"], "planned at 0, at 10 and at 20 s"
-    assert its.of() == failed("vm1 could not be looked at: Timed out after 30 seconds.")
+    assert done == ["wait", "action", "wait", "action"], "planned at 0, at 10 and at 20 s"
+    assert its.of() == failed("vm1 could not be observed: Timed out after 30 seconds.")
 
 
 @given(observed=JUNK, acted=JUNK, act=st.sampled_from([DRAIN, RECOVER]), methods=st.sampled_from([ON_VM, OUTSIDE]))
 def test_whatever_a_vm_registers_it_is_not_done_by_it_and_keeps_none_of_the_others(observed: Any, acted: Any, act: str, methods: Any) -> None:
-    its = Step(act, ["vm1", "vm2"])
+    its = RecordChange(act, ["vm1", "vm2"])
     its.methods["vm1"] = methods
     its.begin()
     its.answers("vm2", state={DRAIN: "drained", RECOVER: "undone"}[act])
@@ -300,15 +316,15 @@ def test_whatever_a_vm_registers_it_is_not_done_by_it_and_keeps_none_of_the_othe
 
 
 def test_a_drain_is_looked_at_again_after_a_pause_until_it_is_done() -> None:
-    its = Step(hosts=["vm1", "vm2"]).begin()
-    assert (its.state["do"], its.state["contact"]) == ("act", ["vm1", "vm2"])
+    its = RecordChange(hosts=["vm1", "vm2"]).begin()
+    assert (its.state["do"], its.state["contact"]) == ("action", ["vm1", "vm2"])
     its.answers("vm1", state="draining", error="2 connection(s)\x1b[2J open")
     its.answers("vm2", state="drained")
     its.go_on()
     assert (its.state["do"], its.state["pause"], its.state["contact"]) == ("wait", 6, ["vm1"])
     assert its.state["plan"]["wait"] == {"seconds": 6, "watch": [], "why": "vm1: 2 connection(s)\\x1b[2J open"}
     its.again()
-    assert (its.state["do"], list(its.state["actions"]), its.state["contact"], its.state["waited"]) == ("act", ["vm1"], ["vm1"], 7)
+    assert (its.state["do"], list(its.state["actions"]), its.state["contact"], its.state["waited"]) == ("action", ["vm1"], ["vm1"], 7)
     its.observed["vm2"] = SILENT
     its.answers("vm1", state="drained")
     assert its.go_on()["do"] == "end"
@@ -316,89 +332,89 @@ def test_a_drain_is_looked_at_again_after_a_pause_until_it_is_done() -> None:
 
 
 def test_without_a_reason_the_wait_says_what_goes_on() -> None:
-    its = Step(RECOVER).begin()
+    its = RecordChange(RECOVER).begin()
     its.answers("vm1", state="undoing")
     its.go_on()
     assert its.state["plan"]["wait"]["why"] == "vm1: recovering"
 
 
 def test_what_was_never_drained_is_recovered() -> None:
-    its = Step(RECOVER, ["vm1", "vm2"])
-    its.looks("vm1", record("drained"))
+    its = RecordChange(RECOVER, ["vm1", "vm2"])
+    its.observations("vm1", record("drained"))
     its.begin()
     assert its.of("vm1") == ("done", None)
     assert its.state["contact"] == ["vm2"]
-    its.looks("vm2")
+    its.observations("vm2")
     assert its.begin().state["do"] == "end"
 
 
 def test_a_vm_that_could_not_be_observed_at_the_begin_is_observed_first() -> None:
-    its = Step(RECOVER)
+    its = RecordChange(RECOVER)
     its.observed["vm1"] = BROKEN
     its.begin()
-    assert (its.state["do"], its.state["contact"], its.state["actions"]) == ("act", ["vm1"], {})
-    its.looks("vm1", written("drained"))
+    assert (its.state["do"], its.state["contact"], its.state["actions"]) == ("action", ["vm1"], {})
+    its.observations("vm1", written("drained"))
     its.go_on()
     its.again()
-    assert its.state["actions"]["vm1"][0]["act"] == "recover"
+    assert its.state["actions"]["vm1"][0]["action"] == "recover"
 
 
 def test_tasks_are_judged_by_the_record_that_they_wrote() -> None:
-    its = Step(methods=OUTSIDE).begin()
+    its = RecordChange(methods=OUTSIDE).begin()
     (stage,) = its.state["stages"]
     assert (stage["name"], its.state["actions"]) == ("drain", {})
     its.now += 2
-    its.looks("vm1", written("draining", methods=[method("begun", error="4 sessions"), method(error="old")], revision=4))
+    its.observations("vm1", written("draining", methods=[method("begun", error="4 sessions"), method(error="old")], revision=4))
     its.go_on()
     assert its.of() == ("goes_on", "4 sessions")
     its.again()
-    its.looks("vm1", written("draining", methods=[method("begun", error=None)], revision=4))
+    its.observations("vm1", written("draining", methods=[method("begun", error=None)], revision=4))
     its.go_on()
-    assert its.of() == ("goes_on", None), "a look that finds nothing new writes nothing"
+    assert its.of() == ("goes_on", None), "an observation that finds nothing new writes nothing"
     its.again()
-    its.looks("vm1", written("drained", revision=5))
+    its.observations("vm1", written("drained", revision=5))
     assert its.go_on()["do"] == "end"
     assert its.of() == ("done", None)
 
 
 @pytest.mark.parametrize(("recorded", "present", "state"), [("boot", "boot", "done"), ("boot", "boot2", "goes_on"), ("boot", None, "done")])
 def test_verified_by_tasks_means_in_the_present_boot(recorded: str, present: str | None, state: str) -> None:
-    its = Step(methods=OUTSIDE)
-    its.looks("vm1", written("drained", ago=50, methods=AT_BALANCER))
+    its = RecordChange(methods=OUTSIDE)
+    its.observations("vm1", written("drained", ago=50, methods=AT_BALANCER))
     its.begin()
     assert its.state["assignments"]["vm1"]["by_tasks"][0]["verify"] is True
     its.now += 2
-    its.looks("vm1", written("drained", ago=1, boot_id=recorded, revision=4, methods=AT_BALANCER), boot_id=present)
+    its.observations("vm1", written("drained", ago=1, boot_id=recorded, revision=4, methods=AT_BALANCER), boot_id=present)
     its.go_on()
     assert its.of()[0] == state
 
 
 def test_an_undo_by_tasks_is_done_when_the_record_says_so() -> None:
     outside = [method(outside=True, id="2-haproxy", method="haproxy"), method("undoing", outside=True, error="vm1: not in drain_methods")]
-    its = Step(RECOVER, methods=OUTSIDE)
-    its.looks("vm1", written("drained", methods=outside))
+    its = RecordChange(RECOVER, methods=OUTSIDE)
+    its.observations("vm1", written("drained", methods=outside))
     its.begin()
     assert its.state["do"] == "by_tasks"
     its.now += 1
-    its.looks("vm1", written("recovering", methods=outside))
+    its.observations("vm1", written("recovering", methods=outside))
     its.go_on()
     assert its.of() == ("goes_on", "vm1: not in drain_methods")
     its.again()
-    its.looks("vm1", written("recovering", methods=outside, undone=True))
+    its.observations("vm1", written("recovering", methods=outside, undone=True))
     assert its.go_on()["do"] == "end"
     assert its.of() == ("done", None)
 
 
 def test_tasks_of_one_vm_and_the_engine_of_another_go_together() -> None:
-    its = Step(hosts=["vm1", "vm2"])
+    its = RecordChange(hosts=["vm1", "vm2"])
     its.methods["vm1"] = OUTSIDE
     its.begin()
     assert (its.state["do"], list(its.state["actions"])) == ("by_tasks", ["vm2"])
     its.answers("vm2", state="drained")
     its.acted["vm2"] = its.observed["vm2"]
     its.now += 1
-    its.looks("vm1", written("drained", revision=4))
-    its.looks("vm2", written("drained"))
+    its.observations("vm1", written("drained", revision=4))
+    its.observations("vm2", written("drained"))
     assert its.go_on()["do"] == "end"
     assert its.of("vm1") == its.of("vm2") == ("done", None)
 
@@ -407,8 +423,8 @@ def test_tasks_of_one_vm_and_the_engine_of_another_go_together() -> None:
     ("seconds", "interval", "pause"),
     [(600, 5, 6), (600, 30, 30), (100, 0.2, 1), (100, 1.5, 2), (21600, 5, 216)],
 )
-def test_looks_are_never_so_often_that_they_are_used_up_before_the_time_is(seconds: float, interval: float, pause: int) -> None:
-    its = Step(hosts=["vm1", "vm2"], seconds=seconds, interval=interval)
+def test_observations_are_never_so_often_that_they_are_used_up_before_the_time_is(seconds: float, interval: float, pause: int) -> None:
+    its = RecordChange(hosts=["vm1", "vm2"], seconds=seconds, interval=interval)
     its.asks["vm2"] = {**its.asks["vm2"], "interval": 1000}
     its.begin()
     for host in its.hosts:
@@ -420,18 +436,18 @@ def test_looks_are_never_so_often_that_they_are_used_up_before_the_time_is(secon
 
 
 def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
-    its = Step(methods=OUTSIDE)
+    its = RecordChange(methods=OUTSIDE)
     its.asks["vm1"]["keeper"] = "vm9"
-    its.looks("vm1", record("drained", order=4), record("held", event("E2")), vm_name="vm-1")
+    its.observations("vm1", record("drained", order=4), record("held", event("E2")), vm_name="vm-1")
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
     assert action == {
         "host": "vm1",
-        "act": "drain",
+        "action": "drain",
         "event_id": ID,
         "reason": "",
         "continues": False,
-        "claim": CLAIM,
-        "mirror": "vm9",
+        "lease": LEASE,
+        "replica": "vm9",
         "event": {
             "event_id": ID,
             "event_type": "Upgrade",
@@ -460,35 +476,35 @@ def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
     ],
 )
 def test_it_is_put_back_before_what_drained_the_vm_earlier(records: list[Any], order: int) -> None:
-    its = Step(methods=OUTSIDE)
-    its.looks("vm1", *records)
+    its = RecordChange(methods=OUTSIDE)
+    its.observations("vm1", *records)
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
     assert action["rule"]["order"] == order
 
 
 @pytest.mark.parametrize("phase", ["draining", "drained", "approved", "started", "failed"])
 def test_what_is_drained_already_is_verified(phase: str) -> None:
-    its = Step()
-    its.looks("vm1", {**written(phase), "event": {"event_id": " UPGRADE:kernel "}})
+    its = RecordChange()
+    its.observations("vm1", {**written(phase), "event": {"event_id": " UPGRADE:kernel "}})
     (action,) = its.begin().state["actions"]["vm1"]
     assert action["verify"] is (phase in ("drained", "approved", "started"))
 
 
 def test_a_recovery_is_asked_for_under_the_lease() -> None:
-    its = Step(RECOVER, methods=OUTSIDE)
-    its.looks("vm1", written("drained", methods=AT_BALANCER))
+    its = RecordChange(RECOVER, methods=OUTSIDE)
+    its.observations("vm1", written("drained", methods=AT_BALANCER))
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
-    assert action == {"host": "vm1", "act": "recover", "event_id": ID, "reason": "", "continues": False, "claim": CLAIM, "mirror": None}
+    assert action == {"host": "vm1", "action": "recover", "event_id": ID, "reason": "", "continues": False, "lease": LEASE, "replica": None}
 
 
-def test_each_iteration_has_a_turn_of_its_own() -> None:
-    its = Step().begin()
-    turns = {its.state["actions"]["vm1"][0]["turn"]}
-    for _look in range(3):
+def test_each_iteration_has_an_iteration_of_its_own() -> None:
+    its = RecordChange().begin()
+    iterations = {its.state["actions"]["vm1"][0]["iteration"]}
+    for _observation in range(3):
         its.answers("vm1", state="draining")
         its.go_on()
-        turns.add(its.again()["actions"]["vm1"][0]["turn"])
-    assert len(turns) == 4
+        iterations.add(its.again()["actions"]["vm1"][0]["iteration"])
+    assert len(iterations) == 4
 
 
 # The tasks of the loop
@@ -496,7 +512,7 @@ def test_each_iteration_has_a_turn_of_its_own() -> None:
 
 def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to_do() -> None:
     tasks = ROLES / "respond" / "tasks"
-    shared = [tasks / f"{name}.yml" for name in ("act", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
+    shared = [tasks / f"{name}.yml" for name in ("action", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
     own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("wait", "methods", "drain", "recover")]
     read = set(re.findall(r"__respond_loop\.(\w+)", "".join(path.read_text() for path in shared + own)))
     assert {"vms", "stages", "waited", "do"} <= read

@@ -17,11 +17,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observatio
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import look
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import observation
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK, KEPT
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.test_vm_settings import METHODS, TARGETS
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, SETTINGS, event
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, lease_of_other_run
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, lease, lease_of_other_run
 
 WEB = {"name": "web", "members": ["a", "b", "c"], "max_unavailable": 1}
 DATA = {"name": "db", "members": ["c", "d"], "max_unavailable": 1}
@@ -47,7 +47,7 @@ class Gate:
         self.request = asked or request(**more)
         batch = self.request["ask"]["batch"]
         self.members = gate_loop.members_of(self.request, ()) if members is None else list(members)
-        self.observed: dict[str, Any] = {name: look(name) for name in batch}
+        self.observed: dict[str, Any] = {name: observation(name) for name in batch}
         self.acted: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self.given: dict[str, Any] = {}
@@ -78,16 +78,16 @@ class Gate:
         return [one["state"] for one in self.state["observations"]]
 
     def acts(self) -> dict[str, list[str]]:
-        return {host: [one["act"] for one in taken] for host, taken in self.state["actions"].items()}
+        return {host: [one["action"] for one in taken] for host, taken in self.state["actions"].items()}
 
     def answer(self, **of_leases: Any) -> None:
         """Do what the batch is asked for: acquire and release its leases."""
         for host, actions in self.state["actions"].items():
             asked = [{key: action.get(key) for key in KEPT} for action in actions]
-            self.acted[host] = {"asked": asked, "results": [{"act": one["act"], "failed": False, "claims": ["x"], **of_leases} for one in actions]}
-            kept = [one for one in self.observed[host]["claims"] if one["run"] != RUN["id"]] if "claims" in self.observed[host] else []
-            mine = [claim()] if any(one["act"] == "claim" for one in actions) else []
-            self.observed[host] = {**self.observed[host], "claims": kept + mine}
+            self.acted[host] = {"asked": asked, "results": [{"action": one["action"], "failed": False, "leases": ["x"], **of_leases} for one in actions]}
+            kept = [one for one in self.observed[host]["leases"] if one["run"] != RUN["id"]] if "leases" in self.observed[host] else []
+            mine = [lease()] if any(one["action"] == "acquire" for one in actions) else []
+            self.observed[host] = {**self.observed[host], "leases": kept + mine}
 
 
 def check(state: GateState) -> None:
@@ -98,7 +98,7 @@ def check(state: GateState) -> None:
 
 
 def of_other(name: str, number: Any, **more: Any) -> dict[str, Any]:
-    return {"__gate_item": [name, number], **look(name), **more}
+    return {"__gate_item": [name, number], **observation(name), **more}
 
 
 # Whom it observes
@@ -144,7 +144,7 @@ def test_an_observation_of_another_iteration_is_none(number: Any) -> None:
     its = Gate(capacity=[WEB])
     its.others["a"] = [of_other("b", number), of_other("c", 1)]
     # What a member registered of itself is of another play.
-    its.observed["b"] = look("b")
+    its.observed["b"] = observation("b")
     assert its.go_on()["do"] == "wait"
     assert its.states() == ["ok", "failed", "ok"]
 
@@ -196,7 +196,7 @@ def test_what_the_inventory_says_of_a_member_comes_along() -> None:
 def test_targets_are_those_of_the_variables() -> None:
     its = Gate(batch=["web1"])
     its.given["web1"] = {"drain_methods": METHODS}
-    its.observed["web1"] = look("web1", targets=["evil"])
+    its.observed["web1"] = observation("web1", targets=["evil"])
     assert its.go_on()["observations"][0]["targets"] == TARGETS
 
 
@@ -223,8 +223,8 @@ def test_a_vm_whose_facts_have_settings_is_not_seen() -> None:
 def test_the_batch_is_leased_observed_once_more_and_goes() -> None:
     its = Gate(batch="ab", capacity=[{**WEB, "max_unavailable": 2}])
     state = its.go_on()
-    assert (state["do"], its.acts(), state["acquired"]) == ("take", {"a": ["claim"], "b": ["claim"]}, True)
-    assert {one["turn"] for taken in state["actions"].values() for one in taken} == {"run000mine turn 2"}
+    assert (state["do"], its.acts(), state["acquired"]) == ("take", {"a": ["lease"], "b": ["lease"]}, True)
+    assert {one["iteration"] for taken in state["actions"].values() for one in taken} == {"run000mine turn 2"}
     its.answer()
     state = its.go_on()
     assert (state["do"], state["plan"]["go"], its.acts()) == ("end", True, {})
@@ -244,12 +244,12 @@ def test_leases_that_could_not_be_acquired_are_asked_for_again_after_a_pause() -
     its = Gate()
     its.go_on()
     state = its.go_on()
-    assert (state["do"], state["pause"], its.acts()) == ("wait", gate_loop.RETRY_SECONDS, {"a": ["claim"]})
+    assert (state["do"], state["pause"], its.acts()) == ("wait", gate_loop.RETRY_SECONDS, {"a": ["lease"]})
     its.now += 200
-    assert (its.go_on()["do"], its.acts()) == ("finish", {"a": ["claim"]})
+    assert (its.go_on()["do"], its.acts()) == ("finish", {"a": ["lease"]})
 
 
-@pytest.mark.parametrize("found", [{"failed": True}, {"failed": True, "claims": ["x"]}])
+@pytest.mark.parametrize("found", [{"failed": True}, {"failed": True, "leases": ["x"]}])
 def test_a_lease_that_was_not_acknowledged_opens_nothing(found: dict[str, Any]) -> None:
     its = Gate()
     its.go_on()
@@ -271,7 +271,7 @@ def test_what_was_released_must_be_acknowledged_anew() -> None:
     its = Gate()
     its.go_on()
     its.answer()
-    its.observed["a"] = look("a", claims=[claim(), lease_of_other_run()])
+    its.observed["a"] = observation("a", leases=[lease(), lease_of_other_run()])
     state = its.go_on()
     assert (state["do"], its.acts(), state["observations"][0]["acknowledged"]) == ("wait", {"a": ["release"]}, [OURS.lower()])
     its.answer()
@@ -281,9 +281,9 @@ def test_what_was_released_must_be_acknowledged_anew() -> None:
 def test_expired_leases_of_others_are_removed_elsewhere() -> None:
     its = Gate(capacity=[WEB])
     dead = lease_of_other_run(left=-50)
-    its.others["a"] = [of_other("b", 1, claims=[dead]), of_other("c", 1)]
+    its.others["a"] = [of_other("b", 1, leases=[dead]), of_other("c", 1)]
     state = its.go_on()
-    assert [(one["act"], one["host"], one["expired"]) for one in state["elsewhere"]] == [("release", "b", [dead["name"]])]
+    assert [(one["action"], one["host"], one["expired"]) for one in state["elsewhere"]] == [("release", "b", [dead["name"]])]
     assert "b" not in state["actions"]
 
 
@@ -292,7 +292,7 @@ def test_expired_leases_of_others_are_removed_elsewhere() -> None:
 
 def test_it_waits_while_an_event_is_listed_and_ends_with_its_time() -> None:
     its = Gate(capacity=[WEB])
-    its.observed["a"] = look("a", events=[event(resources=("a",))])
+    its.observed["a"] = observation("a", events=[event(resources=("a",))])
     state = its.go_on()
     assert (state["do"], state["actions"]) == ("wait", {})
     assert 1 <= state["pause"] <= 30
@@ -314,7 +314,7 @@ def test_where_its_time_is_over_its_leases_are_released() -> None:
 
 def test_after_finish_nothing_is_observed() -> None:
     its = Gate()
-    its.observed["a"] = look("a", events=[event(resources=("a",))])
+    its.observed["a"] = observation("a", events=[event(resources=("a",))])
     before = its.state = {**its.go_on(), "do": "finish"}
     its.observed = {}
     assert its.go_on(5000) == {**before, "do": "end"}
@@ -331,7 +331,7 @@ def test_a_batch_that_is_done_ends() -> None:
     asked = request()
     asked["ask"]["marks"] = True
     its = Gate(asked=asked)
-    its.observed["a"] = look("a", upgrades=[{"name": NAME, "state": "done"}])
+    its.observed["a"] = observation("a", upgrades=[{"name": NAME, "state": "done"}])
     state = its.go_on()
     assert (state["do"], state["plan"]["nothing_to_do"], its.acts()) == ("end", True, {})
 
@@ -342,7 +342,7 @@ def test_in_check_mode_it_asks_once_and_takes_nothing() -> None:
     state = its.go_on()
     assert (state["do"], state["plan"]["go"], state["actions"], state["elsewhere"]) == ("end", True, {}, [])
     its = Gate(check_mode=True, settings=without, capacity=[])
-    its.observed["a"] = look("a", events=[event(resources=("a",))], claims=[lease_of_other_run(left=-50)])
+    its.observed["a"] = observation("a", events=[event(resources=("a",))], leases=[lease_of_other_run(left=-50)])
     state = its.go_on()
     assert (state["do"], state["plan"]["go"], state["actions"], state["elsewhere"]) == ("end", False, {}, [])
 
@@ -360,13 +360,13 @@ def test_errors_of_what_was_asked_for_are_named() -> None:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(JUNK, max_size=3), st.lists(JUNK, min_size=4, max_size=4), st.integers(0, 3), st.floats(0, 60))
-def test_whatever_the_hosts_register_a_gate_goes_on_and_ends(others: list[Any], of_hosts: list[Any], turn: int, seconds: float) -> None:
+def test_whatever_the_hosts_register_a_gate_goes_on_and_ends(others: list[Any], of_hosts: list[Any], iteration: int, seconds: float) -> None:
     its = Gate(capacity=[WEB])
     for number in range(300):
-        if number == turn:
+        if number == iteration:
             observed, acted, facts, records = of_hosts
             its.others["a"] = [*others, {"__gate_item": ["b", its.state["number"]], **(observed if isinstance(observed, dict) else {}), "events": acted}]
-            its.observed["a"] = observed if seconds < 30 else {**look("a"), "records": records, "claims": acted}
+            its.observed["a"] = observed if seconds < 30 else {**observation("a"), "records": records, "leases": acted}
             its.acted["a"], its.facts["b"], its.given["c"] = acted, facts, records
         if its.go_on(its.state["pause"] + seconds)["do"] == "end":
             return

@@ -14,7 +14,7 @@ import yaml
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import iterations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import RUN, Pass, look, plan
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import RUN, Pass, observation, plan
 
 TASKS = pathlib.Path(iterations.__file__).parents[3] / "roles" / "respond" / "tasks"
 # Leases of the run are released, and then the loop is left.
@@ -39,7 +39,7 @@ def test_a_pass_ends_before_its_loop_does() -> None:
 
 def test_at_the_end_of_the_loop_leases_are_released(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan())
-    its.observed["vm1"] = look("vm1", claims=[{"run": RUN["id"], "event_id": "E1"}])
+    its.observed["vm1"] = observation("vm1", leases=[{"run": RUN["id"], "event_id": "E1"}])
     state: Any = {**its.begin(wait_timeout=1e9), "number": MOST_ITERATIONS - 2}
     its.state = state
     assert [its.go_on()["do"] for _number in range(3)] == ["wait", "release", "end"]

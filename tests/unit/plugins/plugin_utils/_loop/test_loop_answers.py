@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.answers import acknowledged, approvals, read_answers
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK, TURN, action, answered
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import ITERATION, JUNK, action, answered
 
-CLAIM, APPROVE, DRAIN, RELEASE = action("claim"), action("approve", event_ids=["E1", "E2"]), action("drain"), action("release")
+LEASE, APPROVE, DRAIN, RELEASE = action("acquire"), action("approve", event_ids=["E1", "E2"]), action("drain"), action("release")
 BEFORE = {"approved": ["old"], "could_not_approve": ["older"], "acknowledged": ["e1", "e2"]}
 # The answer was given up, and the lease may be made any time after that.
 LATE: dict[str, Any] = {"unreachable": True, "msg": "Timeout"}
 GIVEN_UP: dict[str, Any] = {"failed": True, "msg": "The maintenance_act action failed to execute in the expected time frame (240) and was terminated"}
-OK: dict[str, Any] = {"claims": ["claim-a"]}
+OK: dict[str, Any] = {"leases": ["claim-a"]}
 
 
 def results(asked: list[dict[str, Any]], *registered: Any) -> list[Any]:
@@ -30,16 +30,16 @@ def results(asked: list[dict[str, Any]], *registered: Any) -> list[Any]:
 
 
 def test_each_action_gets_its_result() -> None:
-    asked = [CLAIM, DRAIN]
-    found = read_answers(asked, [answered((CLAIM, OK), (DRAIN, {"state": "drained"}))])
+    asked = [LEASE, DRAIN]
+    found = read_answers(asked, [answered((LEASE, OK), (DRAIN, {"state": "drained"}))])
     assert [answer.asked for answer in found] == asked
-    assert [answer.result and answer.result["act"] for answer in found] == ["claim", "drain"]
+    assert [answer.result and answer.result["action"] for answer in found] == ["lease", "drain"]
 
 
 @pytest.mark.parametrize("registered", [None, "text", 5, [], {}, {"skipped": True, "changed": False}, {"events": []}, LATE, GIVEN_UP])
 def test_who_was_asked_and_registers_nothing_of_it_has_not_answered(registered: Any) -> None:
-    assert results([CLAIM, DRAIN], registered) == [None, None]
-    assert results([CLAIM, DRAIN]) == [None, None]
+    assert results([LEASE, DRAIN], registered) == [None, None]
+    assert results([LEASE, DRAIN]) == [None, None]
 
 
 GOOD = answered((APPROVE, {"approved": ["E1"]}))
@@ -53,17 +53,17 @@ GOOD = answered((APPROVE, {"approved": ["E1"]}))
         {**GOOD, "asked": []},
         {**GOOD, "asked": [5]},
         {**GOOD, "asked": GOOD["asked"] * 2},
-        {**GOOD, "asked": [{**GOOD["asked"][0], "act": "note"}]},
+        {**GOOD, "asked": [{**GOOD["asked"][0], "action": "write"}]},
         {**GOOD, "results": None},
         {**GOOD, "results": []},
         {**GOOD, "results": ["approve"]},
-        {**GOOD, "results": {"act": "approve"}},
+        {**GOOD, "results": {"action": "approve"}},
         {**GOOD, "results": GOOD["results"] * 2},
-        {**GOOD, "results": [{**GOOD["results"][0], "act": "drain"}]},
+        {**GOOD, "results": [{**GOOD["results"][0], "action": "drain"}]},
         # Of another iteration, or of another run.
-        {**GOOD, "asked": [{**GOOD["asked"][0], "turn": "run1 turn 2"}]},
-        {**GOOD, "asked": [{**GOOD["asked"][0], "turn": "run2 turn 3"}]},
-        {**GOOD, "asked": [{key: value for key, value in GOOD["asked"][0].items() if key != "turn"}]},
+        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run1 turn 2"}]},
+        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run2 turn 3"}]},
+        {**GOOD, "asked": [{key: value for key, value in GOOD["asked"][0].items() if key != "iteration"}]},
     ],
 )
 def test_a_result_that_does_not_fit_what_was_asked_is_none(registered: dict[str, Any]) -> None:
@@ -73,17 +73,17 @@ def test_a_result_that_does_not_fit_what_was_asked_is_none(registered: dict[str,
 
 def test_a_failed_task_whose_actions_were_taken_has_their_results() -> None:
     """The module could not observe the VM afterwards: what came of the actions stands all the same."""
-    assert results([CLAIM], {**answered((CLAIM, OK)), "failed": True, "msg": "no document"})[0]["claims"] == ["claim-a"]
+    assert results([LEASE], {**answered((LEASE, OK)), "failed": True, "msg": "no document"})[0]["leases"] == ["claim-a"]
 
 
 def test_the_result_may_be_in_any_of_the_registers_and_the_first_that_fits_counts() -> None:
-    old = answered((action("claim", turn="run1 turn 2"), {"claims": ["old"]}))
-    assert results([CLAIM], old, answered((CLAIM, OK)))[0]["claims"] == ["claim-a"]
-    assert results([CLAIM], answered((CLAIM, OK)), answered((CLAIM, {"claims": ["second"]})))[0]["claims"] == ["claim-a"]
+    old = answered((action("acquire", iteration="run1 turn 2"), {"leases": ["old"]}))
+    assert results([LEASE], old, answered((LEASE, OK)))[0]["leases"] == ["claim-a"]
+    assert results([LEASE], answered((LEASE, OK)), answered((LEASE, {"leases": ["second"]})))[0]["leases"] == ["claim-a"]
 
 
 def test_who_was_asked_nothing_has_answered_nothing() -> None:
-    assert read_answers([], [answered((CLAIM, OK))]) == []
+    assert read_answers([], [answered((LEASE, OK))]) == []
     assert read_answers([], [{"asked": [], "results": []}]) == []
 
 
@@ -91,7 +91,7 @@ def test_who_was_asked_nothing_has_answered_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "approved", "could_not"),
+    ("actions", "approved", "could_not"),
     [
         ([(("E1", "E2"), {"approved": ["E1"]})], ["E1"], []),
         # What it was not asked for: an event of others would count as approved.
@@ -111,7 +111,7 @@ def test_who_has_approved_is_what_this_run_has_asked(steps: list[Any], approved:
     assert approvals(found, BEFORE) == (approved, could_not)
 
 
-@pytest.mark.parametrize("asked", [[], [DRAIN], [CLAIM, RELEASE]])
+@pytest.mark.parametrize("asked", [[], [DRAIN], [LEASE, RELEASE]])
 def test_where_no_approval_was_asked_for_that_of_before_stays(asked: list[dict[str, Any]]) -> None:
     found = read_answers(asked, [answered(*((one, {"approved": ["E9"]}) for one in asked))])
     assert approvals(found, BEFORE) == (["old"], ["older"])
@@ -120,26 +120,26 @@ def test_where_no_approval_was_asked_for_that_of_before_stays(asked: list[dict[s
 
 def test_who_does_not_answer_could_not_approve() -> None:
     """Else it would be asked again and again, and no other VM."""
-    assert approvals(read_answers([CLAIM, APPROVE], [LATE]), BEFORE) == ([], ["E1", "E2"])
+    assert approvals(read_answers([LEASE, APPROVE], [LATE]), BEFORE) == ([], ["E1", "E2"])
 
 
 # Leases
 
 
 @pytest.mark.parametrize(
-    ("steps", "known"),
+    ("actions", "known"),
     [
         ([], ["e1", "e2"]),
-        ([("claim", OK)], ["e1", "e2"]),
+        ([("lease", OK)], ["e1", "e2"]),
         ([("drain", {"state": "drained"})], ["e1", "e2"]),
-        ([("note", OK)], ["e1", "e2"]),
+        ([("write", OK)], ["e1", "e2"]),
         ([("release", OK)], ["e2"]),
         ([("release", {"failed": True})], ["e2"]),
-        ([("claim", {"failed": True})], ["e2"]),
-        ([("claim", {"failed": True, **OK})], ["e2"]),
-        ([("claim", {})], ["e2"]),
-        ([("release", OK), ("claim", OK)], ["e1", "e2"]),
-        ([("claim", OK), ("release", OK)], ["e2"]),
+        ([("lease", {"failed": True})], ["e2"]),
+        ([("lease", {"failed": True, **OK})], ["e2"]),
+        ([("lease", {})], ["e2"]),
+        ([("release", OK), ("lease", OK)], ["e1", "e2"]),
+        ([("lease", OK), ("release", OK)], ["e2"]),
     ],
 )
 def test_what_was_released_or_asked_for_in_vain_is_acknowledged_no_more(steps: list[tuple[str, Any]], known: list[str]) -> None:
@@ -147,14 +147,14 @@ def test_what_was_released_or_asked_for_in_vain_is_acknowledged_no_more(steps: l
     assert acknowledged(read_answers([asked for asked, _result in pairs], [answered(*pairs)]), BEFORE) == known
 
 
-@pytest.mark.parametrize("registered", [None, LATE, GIVEN_UP, {**answered((CLAIM, OK)), **LATE}, answered((action("claim", turn="run1 turn 2"), OK))])
+@pytest.mark.parametrize("registered", [None, LATE, GIVEN_UP, {**answered((LEASE, OK)), **LATE}, answered((action("acquire", iteration="run1 turn 2"), OK))])
 def test_without_an_answer_that_fits_the_lease_is_not_acknowledged(registered: Any) -> None:
-    assert acknowledged(read_answers([CLAIM], [registered]), BEFORE) == ["e2"]
+    assert acknowledged(read_answers([LEASE], [registered]), BEFORE) == ["e2"]
     assert acknowledged(read_answers([RELEASE], [registered]), BEFORE) == ["e2"]
 
 
 def test_events_are_compared_without_case() -> None:
-    asked = action("claim", event_id="Upgrade:X")
+    asked = action("acquire", event_id="Upgrade:X")
     assert acknowledged(read_answers([asked], [answered((asked, OK))]), {}) == ["upgrade:x"]
 
 
@@ -162,13 +162,13 @@ def test_events_are_compared_without_case() -> None:
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.lists(st.sampled_from([CLAIM, APPROVE, DRAIN, RELEASE]), max_size=3), st.lists(JUNK, max_size=2), JUNK, JUNK)
+@given(st.lists(st.sampled_from([LEASE, APPROVE, DRAIN, RELEASE]), max_size=3), st.lists(JUNK, max_size=2), JUNK, JUNK)
 def test_no_register_stops_it_or_adds_an_event(asked: list[dict[str, Any]], registered: list[Any], some_results: Any, some_result: Any) -> None:
     echoed = {"asked": [dict(one) for one in asked], "results": some_results}
-    fitting = {**echoed, "results": [{**(some_result if isinstance(some_result, dict) else {}), "act": one["act"]} for one in asked]}
+    fitting = {**echoed, "results": [{**(some_result if isinstance(some_result, dict) else {}), "action": one["action"]} for one in asked]}
     found = read_answers(asked, [*registered, echoed, fitting])
     assert [answer.asked for answer in found] == asked
     approved, could_not = approvals(found, {})
     assert {*approved, *could_not} <= {"E1", "E2"}
     assert set(acknowledged(found, {})) <= {"e1"}
-    assert not asked or found[0].asked["turn"] == TURN
+    assert not asked or found[0].asked["iteration"] == ITERATION

@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop
     RUN,
     Pass,
     check,
-    look,
+    observation,
     plan,
     request,
     step,
@@ -30,7 +30,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.observe.test_any_observation import FLEETS
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, record
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import claim
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import lease
 
 SILENT: dict[str, Any] = {"unreachable": True, "msg": "no route"}
 EVIL = {"respond_policy": []}
@@ -109,20 +109,20 @@ def test_the_variables_of_a_host_count_as_they_were_at_the_begin(monkeypatch: py
 def test_documents_that_differ_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step(), differing=["vm2"]), plan(step(), differing=["vm2"]))
     state = its.begin()
-    assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("act", ["vm2"], {}, False)
+    assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("action", ["vm2"], {}, False)
     state = its.go_on()
     assert its.asked_for == ["vm2"]
     # A drain begins by observations of all that were made right before.
-    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
+    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm1", "vm2"], {})
     state = its.go_on()
-    assert (state["do"], list(state["actions"])) == ("act", ["vm1"])
+    assert (state["do"], list(state["actions"])) == ("action", ["vm1"])
 
 
 def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan(step("note"), differing=["vm1", "vm2"], fingerprint="2"))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("write"), differing=["vm1", "vm2"], fingerprint="2"))
     assert its.begin()["contact"] == ["vm1"]
     state = its.go_on()
-    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm2"], {})
+    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm2"], {})
     # Two that differ for good are not read in turns for ever.
     assert list(its.go_on()["actions"]) == ["vm1"]
     its.begin(wait=False)
@@ -133,30 +133,30 @@ def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(mon
 
 
 def test_actions_are_taken_on_their_vms_and_those_vms_are_observed(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan())
+    its = Pass(monkeypatch, plan(step("write")), plan())
     state = its.begin()
-    assert (state["do"], state["contact"], state["stages"]) == ("act", ["vm1"], [])
-    assert [(one["act"], one["turn"]) for one in state["actions"]["vm1"]] == [("note", "run000mine turn 0")]
+    assert (state["do"], state["contact"], state["stages"]) == ("action", ["vm1"], [])
+    assert [(one["action"], one["iteration"]) for one in state["actions"]["vm1"]] == [("write", "run000mine turn 0")]
     assert state["assignments"]["vm1"]["on_vm"] == state["actions"]["vm1"]
     assert its.go_on()["actions"] == {}
 
 
 def test_leases_are_acquired_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("claim", expired=[]), step("note", "vm2")))
+    its = Pass(monkeypatch, plan(step("lease", expired=[]), step("write", "vm2")))
     state = its.begin()
     assert state["do"] == "acquire"
-    assert {host: [one["act"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["claim"], "vm2": ["note"]}
+    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["lease"], "vm2": ["write"]}
 
 
 def test_what_is_left_to_tasks_has_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    plans = plan(step("note"), step("drain"), step("tell", "vm2"), step("claim", "vm2", expired=[])), plan(step("note"))
+    plans = plan(step("write"), step("drain"), step("notify", "vm2"), step("lease", "vm2", expired=[])), plan(step("write"))
     its = Pass(monkeypatch, *plans, methods=[OWN])
     monkeypatch.setattr(pass_loop.assignments.vm_actions.validation, "problems", lambda *given: [])
     state = its.begin()
     assert state["do"] == "by_tasks"
-    assert {host: [one["act"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["note"], "vm2": ["claim"]}
-    assert {host: [one["act"] for one in taken["by_tasks"]] for host, taken in state["assignments"].items()} == {"vm1": ["drain"], "vm2": ["tell"]}
-    assert [(one["name"], one["place"]) for one in state["stages"]] == [("drain", 0), ("tell", 0)]
+    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["write"], "vm2": ["lease"]}
+    assert {host: [one["action"] for one in taken["by_tasks"]] for host, taken in state["assignments"].items()} == {"vm1": ["drain"], "vm2": ["notify"]}
+    assert [(one["name"], one["place"]) for one in state["stages"]] == [("drain", 0), ("notify", 0)]
     assert its.go_on()["stages"] == []
 
 
@@ -166,22 +166,22 @@ def test_an_answer_is_read_once_right_after_its_iteration(monkeypatch: pytest.Mo
     its.answer(state, "vm1", {"failed": False, "approved": ["E1"]})
     assert its.go_on()["observations"][0]["approved"] == ["E1"]
     # The same register, in the next iteration: what was approved is known from before.
-    its.observed["vm1"]["results"] = [{"act": "approve", "failed": True}]
+    its.observed["vm1"]["results"] = [{"action": "approve", "failed": True}]
     state = its.go_on()
     assert (state["observations"][0]["approved"], state["observations"][0]["could_not_approve"]) == (["E1"], [])
 
 
 def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[]), step("claim", expired=[])))
+    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[]), step("lease", expired=[])))
     its.begin()
     its.observed["vm1"] = SILENT
     (found, _other) = its.go_on()["observations"]
     assert (found["state"], found["approved"], found["could_not_approve"], found["acknowledged"]) == ("unreachable", [], ["E1"], [])
-    assert found["last_look"]["vm_name"] == "vm1"
+    assert found["last_observation"]["vm_name"] == "vm1"
 
 
 def test_in_check_mode_it_says_what_it_would_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("claim", expired=[])))
+    its = Pass(monkeypatch, plan(step("lease", expired=[])))
     state = its.begin(check_mode=True, settings={"run": {"id": ""}})
     assert (state["do"], state["actions"], state["contact"]) == ("say", {}, ["vm1", "vm2"])
     assert its.go_on()["do"] == "end"
@@ -197,27 +197,27 @@ def test_in_check_mode_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_new_plan_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan(step("approve", event_ids=[], approve_for=[])), plan(done=True))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("approve", event_ids=[], approve_for=[])), plan(done=True))
     its.begin(wait=False)
-    assert its.play() == ["act", "act"]
+    assert its.play() == ["action", "action"]
 
 
 def test_the_same_plan_again_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Actions that change nothing, on a full disk perhaps."""
-    its = Pass(monkeypatch, plan(step("note"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("write"), wait=waiting(0)))
     its.begin()
     # Once more at once: only the second time shows that it brought nothing about.
-    assert [its.go_on()["do"] for _time in range(2)] == ["act", "wait"]
+    assert [its.go_on()["do"] for _time in range(2)] == ["action", "wait"]
     assert (its.state["pause"], its.state["actions"]) == (pass_loop.RETRY_SECONDS, {})
-    assert its.go_on()["do"] == "act"
+    assert its.go_on()["do"] == "action"
     # After the wait it is the same plan still, so it is tried once, not twice.
     assert its.go_on()["do"] == "wait"
 
 
 def test_the_same_plan_again_ends_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("write"), wait=waiting(0)))
     its.begin(wait=False)
-    assert its.play() == ["act", "act"]
+    assert its.play() == ["action", "action"]
 
 
 def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,37 +229,37 @@ def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytes
 
 def test_what_is_due_is_not_waited_for_because_the_plan_before_brought_nothing_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lease was released, which is no progress, and meanwhile the event has started: it would be over before a wait is."""
-    its = Pass(monkeypatch, plan(step("release", continues=True)), plan(step("note"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("release", continues=True)), plan(step("write"), wait=waiting(0)))
     its.begin()
     state = its.go_on()
-    assert (state["do"], [one["act"] for one in state["actions"]["vm1"]]) == ("act", ["note"])
+    assert (state["do"], [one["action"] for one in state["actions"]["vm1"]]) == ("action", ["write"])
     # The same again is.
-    assert its.go_on()["do"] == "act"
+    assert its.go_on()["do"] == "action"
     assert its.go_on()["do"] == "wait"
 
 
 def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True)))
-    its.observed["vm1"] = look("vm1", record("draining"))
+    its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin(wait=False)
-    its.observed["vm1"] = look("vm1", record("drained"))
+    its.observed["vm1"] = observation("vm1", record("drained"))
     state = its.go_on()
-    assert (state["do"], state["moved"]) == ("act", False)
+    assert (state["do"], state["moved"]) == ("action", False)
     assert its.go_on()["do"] == "end"
 
 
 def test_a_record_that_moves_while_nothing_was_taken_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan())
-    its.observed["vm1"] = look("vm1", record("draining"))
+    its.observed["vm1"] = observation("vm1", record("draining"))
     assert its.begin()["do"] == "wait"
-    its.observed["vm1"] = look("vm1", record("drained"))
+    its.observed["vm1"] = observation("vm1", record("drained"))
     assert (its.go_on()["moved"], its.state["do"]) == (False, "wait")
 
 
 def test_what_is_over_ends_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("release", expired=[]), done=True))
     its.begin()
-    assert its.play() == ["act", "act"]
+    assert its.play() == ["action", "action"]
 
 
 # Waiting
@@ -290,22 +290,22 @@ def test_the_time_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_time_ends_a_pass_whatever_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait_timeout=15.5)
     assert len(its.play()) == 16
 
 
 def test_a_vm_whose_answer_changes_each_time_does_not_keep_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait=False, wait_timeout=9e9)
-    assert its.play() == ["act"] * pass_loop.MOST_TAKEN
-    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(99)))
+    assert its.play() == ["action"] * pass_loop.MOST_TAKEN
+    its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait=True, wait_timeout=90.5)
     assert len(its.play()) > pass_loop.MOST_TAKEN
 
 
 def test_a_vm_that_makes_progress_up_does_not_keep_a_pass_from_pausing(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("note"), fingerprint=str(number)) for number in range(999)))
+    its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(999)))
     its.begin(wait_timeout=300)
     done = its.play()
     runs = "".join("w" if do == "wait" else "a" for do in done).split("w")
@@ -324,11 +324,11 @@ def test_news_that_is_none_does_not_make_each_wait_a_short_one(monkeypatch: pyte
 
 
 def test_a_host_that_has_left_the_play_is_not_observed_by_what_it_has_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan())
+    its = Pass(monkeypatch, plan(step("write")), plan())
     its.begin()
     its.left = {"vm1"}
     (found, other) = its.go_on()["observations"]
-    assert (found["state"], found["error"], found["look"], found["reached_before"]) == ("failed", "it was not observed", None, True)
+    assert (found["state"], found["error"], found["observation"], found["reached_before"]) == ("failed", "it was not observed", None, True)
     assert other["state"] == "ok"
     # Nor when it is asked again, much later.
     its.state = {**its.state, "contact": ["vm1"]}
@@ -337,11 +337,11 @@ def test_a_host_that_has_left_the_play_is_not_observed_by_what_it_has_registered
 
 def test_an_approval_is_decided_by_observations_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     approval = step("approve", event_ids=["E1"], approve_for=["vm1"])
-    its = Pass(monkeypatch, plan(step("note")), plan(approval))
+    its = Pass(monkeypatch, plan(step("write")), plan(approval))
     assert its.begin()["contact"] == ["vm1"]
     state = its.go_on()
-    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
-    assert [one["act"] for one in its.go_on()["actions"]["vm1"]] == ["approve"]
+    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm1", "vm2"], {})
+    assert [one["action"] for one in its.go_on()["actions"]["vm1"]] == ["approve"]
 
 
 # The end
@@ -350,7 +350,7 @@ def test_an_approval_is_decided_by_observations_of_all(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("wait", [True, False])
 def test_leases_that_are_still_held_are_released_at_the_end(wait: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True)))
-    its.observed["vm2"] = look("vm2", claims=[{"run": "run00other"}, MINE])
+    its.observed["vm2"] = observation("vm2", leases=[{"run": "run00other"}, MINE])
     its.begin(wait=wait, wait_timeout=4.0)
     done = its.play()
     assert done[-1] == "release"
@@ -358,8 +358,8 @@ def test_leases_that_are_still_held_are_released_at_the_end(wait: bool, monkeypa
 
 
 def test_only_the_hosts_that_hold_one_release_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note"), done=True))
-    its.observed |= {"vm1": look("vm1", claims=[{"run": "run00other"}, 5]), "vm2": look("vm2", claims=[MINE])}
+    its = Pass(monkeypatch, plan(step("write"), done=True))
+    its.observed |= {"vm1": observation("vm1", leases=[{"run": "run00other"}, 5]), "vm2": observation("vm2", leases=[MINE])}
     its.begin()
     its.go_on()
     state = its.go_on()
@@ -369,7 +369,7 @@ def test_only_the_hosts_that_hold_one_release_it(monkeypatch: pytest.MonkeyPatch
 
 def test_a_run_without_a_name_holds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(done=True))
-    its.observed["vm2"] = look("vm2", claims=[{"run": ""}, {"run": None}])
+    its.observed["vm2"] = observation("vm2", leases=[{"run": ""}, {"run": None}])
     assert its.begin(settings={"run": {"id": ""}})["do"] == "end"
 
 
@@ -377,12 +377,12 @@ def test_a_run_without_a_name_holds_none(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_one_vm_took_long_for_has_made_the_observations_of_the_others_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan(step("claim", expired=[])))
-    its.observed["vm1"] = look("vm1", record("draining"))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("lease", expired=[])))
+    its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin()
-    its.observed["vm1"] = look("vm1", record("drained"))
+    its.observed["vm1"] = observation("vm1", record("drained"))
     state = its.go_on(31)
-    assert (state["do"], state["contact"], state["actions"], len(its.planned)) == ("act", ["vm1", "vm2"], {}, 1)
+    assert (state["do"], state["contact"], state["actions"], len(its.planned)) == ("action", ["vm1", "vm2"], {}, 1)
     # The observation afresh is planned by, however long it took, and what was done before it counts as progress.
     state = its.go_on(31)
     assert (state["do"], len(its.planned), its.asked_for) == ("acquire", 2, ["vm1", "vm2"])
@@ -390,24 +390,24 @@ def test_what_one_vm_took_long_for_has_made_the_observations_of_the_others_old(m
 
 def test_progress_of_a_slow_iteration_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True)))
-    its.observed["vm1"] = look("vm1", record("draining"))
+    its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin(wait=False)
-    its.observed["vm1"] = look("vm1", record("drained"))
-    assert its.go_on(31)["do"] == "act"
+    its.observed["vm1"] = observation("vm1", record("drained"))
+    assert its.go_on(31)["do"] == "action"
     assert its.state["moved"]
-    assert its.go_on()["do"] == "act"
+    assert its.go_on()["do"] == "action"
     assert list(its.state["actions"]) == ["vm1"]
 
 
 @pytest.mark.parametrize("seconds", [1, 30])
 def test_an_iteration_within_its_time_is_planned_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note")), plan(step("claim", expired=[])))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("lease", expired=[])))
     its.begin()
     assert its.go_on(seconds)["do"] == "acquire"
 
 
 def test_leases_and_tasks_are_observed_after_all_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("claim", expired=[])), plan(step("note")))
+    its = Pass(monkeypatch, plan(step("lease", expired=[])), plan(step("write")))
     its.begin()
     assert its.go_on(500)["is_taken"]
     assert len(its.planned) == 2
@@ -430,7 +430,7 @@ def test_a_silent_vm_that_is_not_asked_stays_as_it_was(monkeypatch: pytest.Monke
     its = Pass(monkeypatch, plan(wait=waiting(9)))
     its.observed["vm2"] = SILENT
     before = its.begin()["observations"][1]
-    its.observed["vm2"] = look("vm2")
+    its.observed["vm2"] = observation("vm2")
     assert its.go_on()["observations"][1] == before
     assert its.asked_for == ["vm1"]
 
@@ -448,7 +448,7 @@ def test_where_all_are_silent_all_are_asked(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_vm_that_falls_silent_is_left_out_until_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("claim", expired=[]), fingerprint=str(number)) for number in range(9)))
+    its = Pass(monkeypatch, *(plan(step("lease", expired=[]), fingerprint=str(number)) for number in range(9)))
     assert its.begin()["contact"] == ["vm1", "vm2"]
     its.observed["vm2"] = SILENT
     assert its.go_on()["contact"] == ["vm1"]
@@ -460,7 +460,7 @@ def test_a_vm_that_falls_silent_is_left_out_until_it_is_due(monkeypatch: pytest.
 def test_with_actions_those_are_observed_that_the_event_hits_and_others_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [{"event_id": "e1", "hosts": ["vm1", "vm2"]}, {"event_id": "E2", "hosts": ["vm3"]}]
     hosts = ("vm1", "vm2", "vm3")
-    its = Pass(monkeypatch, *(plan(step("note"), events=events, involved=list(hosts), fingerprint=str(number)) for number in range(9)), hosts=hosts)
+    its = Pass(monkeypatch, *(plan(step("write"), events=events, involved=list(hosts), fingerprint=str(number)) for number in range(9)), hosts=hosts)
     assert its.begin()["contact"] == ["vm1", "vm2"]
     before = its.state["observations"][2]
     assert its.go_on()["contact"] == ["vm1", "vm2"]
@@ -471,19 +471,19 @@ def test_with_actions_those_are_observed_that_the_event_hits_and_others_now_and_
 
 
 def test_who_takes_no_part_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note"), involved=["vm1"]))
-    its.observed["vm2"] = look("vm2", events=[event()])
+    its = Pass(monkeypatch, plan(step("write"), involved=["vm1"]))
+    its.observed["vm2"] = observation("vm2", events=[event()])
     state = its.begin()
     assert (state["contact"], state["staying"]) == (["vm1"], ["vm1", "vm2"])
     state = its.go_on()
     assert its.asked_for == ["vm1"]
     (_first, second) = state["observations"]
-    assert (second["state"], second["look"], second["last_look"]["events"]) == ("resting", None, [])
+    assert (second["state"], second["observation"], second["last_observation"]["events"]) == ("resting", None, [])
     assert its.go_on()["observations"][1] == second
 
 
 def test_who_is_involved_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("note"), involved=["vm1"]), plan(step("claim", expired=[]), involved=["vm1", "vm2"]))
+    its = Pass(monkeypatch, plan(step("write"), involved=["vm1"]), plan(step("lease", expired=[]), involved=["vm1", "vm2"]))
     its.begin()
     assert its.go_on()["involved"] == ["vm1"]
 
@@ -493,29 +493,29 @@ def test_who_is_involved_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_event_is_drained_and_approved_by_the_real_plans() -> None:
     its = Pass(hosts=("vm1", "vm2"))
-    its.observed["vm1"] = look("vm1", events=[event()])
-    leased = {"events": [event()], "claims": [claim("E1")]}
+    its.observed["vm1"] = observation("vm1", events=[event()])
+    leased = {"events": [event()], "leases": [lease("E1")]}
     seen: list[tuple[str, list[str]]] = []
 
     def take(state: pass_loop.State) -> None:
         actions = state["actions"].get("vm1", [])
-        acts = [one["act"] for one in actions]
+        acts = [one["action"] for one in actions]
         seen.append((state["do"], acts))
         if "drain" in acts:
-            its.observed["vm1"] = look("vm1", record("drained"), **leased)
+            its.observed["vm1"] = observation("vm1", record("drained"), **leased)
         elif "approve" in acts:
-            its.observed["vm1"] = look("vm1", record("approved", revision=5, approving_at=at(0), approved_at=at(0)), **leased)
+            its.observed["vm1"] = observation("vm1", record("approved", revision=5, approving_at=at(0), approved_at=at(0)), **leased)
         elif any("approving_at" in one.get("stamp", ()) for one in actions):
-            its.observed["vm1"] = look("vm1", record("drained", revision=4, approving_at=at(0)), **leased)
-        elif "claim" in acts:
-            its.observed["vm1"] = look("vm1", **leased)
+            its.observed["vm1"] = observation("vm1", record("drained", revision=4, approving_at=at(0)), **leased)
+        elif "lease" in acts:
+            its.observed["vm1"] = observation("vm1", **leased)
         if actions:
-            its.answer(state, "vm1", *({"claims": ["x"], "approved": one.get("event_ids"), "failed": False} for one in actions))
+            its.answer(state, "vm1", *({"leases": ["x"], "approved": one.get("event_ids"), "failed": False} for one in actions))
 
     its.begin(wait=False)
     its.play(take)
     assert seen[0][0] == "acquire"
-    assert [act for _do, acts in seen for act in acts if act in ("claim", "drain", "approve")] == ["claim", "drain", "approve"]
+    assert [act for _do, acts in seen for act in acts if act in ("lease", "drain", "approve")] == ["lease", "drain", "approve"]
     assert its.state["plan"]["events"][0]["phase"] == "approved"
     # The lease that the run does not need any more.
     assert seen[-1][0] == "release"
@@ -528,21 +528,21 @@ LIMITS = settings(max_examples=150, deadline=None, derandomize=True)
 @given(FLEETS, st.booleans())
 def test_a_pass_whose_observations_never_change_ends(fleet: list[dict[str, Any]], is_slow: bool) -> None:
     its = Pass(hosts=[one["host"] for one in fleet])
-    its.observed = {one["host"]: one["look"] or SILENT for one in fleet}
+    its.observed = {one["host"]: one["observation"] or SILENT for one in fleet}
     its.begin(wait=False)
     assert len(its.play(lambda state: setattr(its, "now", its.now + 40 * is_slow))) <= 10
 
 
 @LIMITS
 @given(st.lists(st.fixed_dictionaries({"vm1": JUNK, "vm2": JUNK, "acted": JUNK, "facts": JUNK}), min_size=1, max_size=3), FLEETS, st.booleans(), st.data())
-def test_whatever_the_hosts_register_a_pass_goes_on_and_ends(turns: list[dict[str, Any]], fleet: list[dict[str, Any]], wait: bool, data: Any) -> None:
+def test_whatever_the_hosts_register_a_pass_goes_on_and_ends(iterations: list[dict[str, Any]], fleet: list[dict[str, Any]], wait: bool, data: Any) -> None:
     its = Pass(hosts=[one["host"] for one in fleet])
-    its.observed = {one["host"]: one["look"] or SILENT for one in fleet}
+    its.observed = {one["host"]: one["observation"] or SILENT for one in fleet}
     its.begin(wait=wait, wait_timeout=50.0)
 
     def lie(state: pass_loop.State) -> None:
         for host in its.hosts[:2]:
-            junk = data.draw(st.sampled_from(turns))
+            junk = data.draw(st.sampled_from(iterations))
             good = its.observed[host] if isinstance(its.observed[host], dict) else {}
             # An observation in which something is junk, all of it, or a result that does not fit.
             its.observed[host] = data.draw(st.sampled_from([junk.get(host), {**good, "records": junk["acted"]}, {**good, "results": junk["acted"]}, good]))
@@ -553,7 +553,7 @@ def test_whatever_the_hosts_register_a_pass_goes_on_and_ends(turns: list[dict[st
 
 
 def test_the_documented_values_are_those_of_the_roles() -> None:
-    assert set(DO) > {"act", "end"}
+    assert set(DO) > {"action", "end"}
     its = Pass()
     check(its.begin())
     assert its.state["request"] == request()

@@ -65,9 +65,13 @@ def method(state: str = "drained", **more: Any) -> dict[str, Any]:
     return {"id": "1-service", "method": "service", "state": state, "boot_id": "boot", "before": {"web.service": "active"}, "error": None, **more}
 
 
-def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **look: Any) -> dict[str, Any]:
-    """An observation; further names go into the look, or into the observation where it has them."""
-    outside = {key: look.pop(key) for key in ("identity_hint", "reached_before", "last_look", "could_not_approve", "approved", "error") if key in look}
+def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "ok", methods: Any = ("service",), **observation: Any) -> dict[str, Any]:
+    """An observation; further names go into the observation, or into the observation where it has them."""
+    outside = {
+        key: observation.pop(key)
+        for key in ("identity_hint", "reached_before", "last_observation", "could_not_approve", "approved", "error")
+        if key in observation
+    }
     if "identity_hint" in outside:
         outside["identity"] = outside.pop("identity_hint")
     seen = {
@@ -82,7 +86,7 @@ def vm(host: str = "vm1", events: Any = (), records: Any = (), *, state: str = "
         "records": list(records),
         "uptime_seconds": 50_000.0,
     }
-    return {"host": host, "state": state, "methods": list(methods), "look": {**seen, **look} if state == "ok" else None, **outside}
+    return {"host": host, "state": state, "methods": list(methods), "observation": {**seen, **observation} if state == "ok" else None, **outside}
 
 
 def plan(*observations: dict[str, Any], policy: Any = "default", now: float = 0, **settings: Any) -> dict[str, Any]:
@@ -92,14 +96,18 @@ def plan(*observations: dict[str, Any], policy: Any = "default", now: float = 0,
 
 def acts(found: dict[str, Any], *, notes: bool = False) -> list[str]:
     """What is done, as words such as C(drain vm1 E1); notes and telling people are left out unless wanted."""
-    return [f"{step['act']} {step['host']} {step['event_id']}" for step in found["steps"] if step["act"] != "tell" and (notes or step["act"] != "note")]
+    return [
+        f"{step['action']} {step['host']} {step['event_id']}"
+        for step in found["actions"]
+        if step["action"] != "notify" and (notes or step["action"] != "write")
+    ]
 
 
 def noted(found: dict[str, Any], host: str = "vm1", event_id: str = "E1") -> dict[str, Any]:
     """All that is written to one record: the changes, and the stamps as true."""
     result: dict[str, Any] = {}
-    for step in found["steps"]:
-        if step["act"] == "note" and step["host"] == host and step["event_id"] == event_id:
+    for step in found["actions"]:
+        if step["action"] == "write" and step["host"] == host and step["event_id"] == event_id:
             result.update(step["changes"])
             result.update(dict.fromkeys(step["stamp"], True))
     return result

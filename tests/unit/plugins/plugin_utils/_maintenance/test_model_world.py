@@ -30,10 +30,10 @@ def storm(seed: int, passes: int = 60, plan: Callable[..., dict[str, Any]] | Non
         machine.drain_time = dice.choice((0.0, 3.0, 40.0))
         if dice.random() < 0.2:
             machine.enabled_at = world.now
-    for _turn in range(passes):
+    for _iteration in range(passes):
         _disturb(world)
         seen = world.run_pass()
-        world.advance(dice.choice((0.0, 1.0, 3.0, 11.0, min(seen["wait"]["seconds"], 60.0))))
+        world.advance(dice.choice((0.0, 1.0, 3.0, 11.0, min(seen["requeue"]["seconds"], 60.0))))
     world.settle()
     return world
 
@@ -85,8 +85,8 @@ def calm(seed: int) -> World:
     world.cut_chance = dice.choice((0.0, 0.1))
     for machine in world.machines.values():
         machine.drain_time = dice.choice((0.0, 3.0, 40.0))
-    for turn in range(40):
-        if turn in (2, 9, 15):
+    for iteration in range(40):
+        if iteration in (2, 9, 15):
             # No reboots: one that comes while another event starts ends its drain, whoever plans.
             world.create("Freeze", dice.sample(list(world.machines), dice.randint(1, 3)), 900.0)
         world.run_pass()
@@ -105,18 +105,18 @@ def test_with_enough_notice_every_impact_finds_the_machines_drained() -> None:
 def crowd(seed: int) -> World:
     """A history of a group of which one may be out: events that come one upon the other, and some VM that is away."""
     group = {"name": "all", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 1}
-    world = World(seed, machines=3, capacity=[group], longest_wait=60.0)
+    world = World(seed, machines=3, capacity=[group], longest_requeue=60.0)
     dice = world.random
     world.cut_chance = dice.choice((0.0, 0.1))
     for machine in world.machines.values():
         machine.drain_time = dice.choice((0.0, 3.0, 40.0))
-    for turn in range(60):
-        if turn in (2, 4, 9, 20):
+    for iteration in range(60):
+        if iteration in (2, 4, 9, 20):
             world.create(dice.choice(("Freeze", "Reboot")), [dice.choice(list(world.machines))], dice.choice((900.0, 1500.0)))
         if dice.random() < 0.05:
             world.machines[dice.choice(list(world.machines))].silent_until = world.now + dice.uniform(5.0, 60.0)
         seen = world.run_pass()
-        world.advance(dice.choice((1.0, 5.0, min(seen["wait"]["seconds"], 30.0))))
+        world.advance(dice.choice((1.0, 5.0, min(seen["requeue"]["seconds"], 30.0))))
     world.settle()
     return world
 

@@ -175,22 +175,22 @@ class World:
         return self.now < max(machine.down_until, machine.silent_until, machine.broken_until)
 
     def observe(self) -> list[dict[str, Any]]:
-        """One look at every VM."""
+        """One observation of every VM."""
         found = []
         for name in self.managed:
             machine = self.machines[name]
-            one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in self.reached, "look": None}
+            one: dict[str, Any] = {"host": name, "methods": ["service"], "reached_before": name in self.reached, "observation": None}
             if self.now < max(machine.down_until, machine.silent_until):
                 one.update(state="unreachable", error="no route")
             elif self.now < machine.broken_until:
                 one.update(state="failed", error="HTML")
             else:
-                one.update(state="ok", look=self.look(machine))
+                one.update(state="ok", observation=self.observation(machine))
                 self.reached.add(name)
             found.append(one)
         return found
 
-    def look(self, machine: Machine) -> dict[str, Any]:
+    def observation(self, machine: Machine) -> dict[str, Any]:
         """The result of maintenance_info."""
         if self.now >= machine.stale_until:
             listed = [event.document() for event in self.events if not event.over]
@@ -220,10 +220,10 @@ class World:
         """Look, plan, act."""
         plan = self.plan_function(self.observe(), policy=self.policy, settings=self.settings, now=timestamps.form(self.now))
         try:
-            for step in plan["steps"]:
+            for step in plan["actions"]:
                 if self._away(self.machines[step["host"]]):
                     raise BrokenRule(f"a step for {step['host']}, which was not read")
-                getattr(self, "_act_" + step["act"])(self.machines[step["host"]], step)
+                getattr(self, "_act_" + step["action"])(self.machines[step["host"]], step)
         except Cut:
             self.log.append(f"{self.now - START:.0f} cut")
         return plan
@@ -255,16 +255,16 @@ class World:
         self.maybe_cut()
         return record
 
-    def _act_note(self, machine: Machine, step: dict[str, Any]) -> None:
+    def _act_write(self, machine: Machine, step: dict[str, Any]) -> None:
         present = machine.records.get(step["event_id"].lower())
         if step.get("expected_revision") is not None and present and present["revision"] != step["expected_revision"]:
             return
         self.write(machine, step["event_id"], step["changes"], tuple(step["stamp"]), step["event"])
 
-    def _act_tell(self, machine: Machine, step: dict[str, Any]) -> None:
+    def _act_notify(self, machine: Machine, step: dict[str, Any]) -> None:
         self.write(machine, step["event_id"], step["changes"])
 
-    def _act_forget(self, machine: Machine, step: dict[str, Any]) -> None:
+    def _act_prune(self, machine: Machine, step: dict[str, Any]) -> None:
         machine.records = {key: record for key, record in machine.records.items() if record["phase"] != "recovered"}
 
     def _act_approve(self, machine: Machine, step: dict[str, Any]) -> None:
@@ -323,7 +323,7 @@ class World:
             self.taken_beyond.append(f"{event_id} on {machine.name}")
 
     def _shows_now(self, machine: Machine) -> bool:
-        """Whether its document was up to date when it was looked at."""
+        """Whether its document was up to date when it was observed."""
         return self.now >= machine.stale_until
 
     def _undo(self, machine: Machine, step: dict[str, Any], phase: dict[str, Any]) -> None:
@@ -355,11 +355,11 @@ class World:
         self.cut_chance = 0.0
         for machine in self.machines.values():
             machine.drain_fails_until = min(machine.drain_fails_until, self.now)
-        for _turn in range(limit):
+        for _iteration in range(limit):
             plan = self.run_pass()
             if plan["done"] and all(event.over for event in self.events):
                 break
-            self.advance(min(max(plan["wait"]["seconds"], 1.0), 30.0))
+            self.advance(min(max(plan["requeue"]["seconds"], 1.0), 30.0))
         else:
             raise BrokenRule("never done:\n" + "\n".join(self.log))
         for name in self.managed:

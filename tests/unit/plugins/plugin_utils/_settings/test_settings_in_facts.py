@@ -71,7 +71,7 @@ def test_no_name_is_listed_twice():
         "status_format",
         "gate_run",
         "upgrade_tasks",
-        "observe_look",
+        "observe_result",
         "__respond_observations",
         "inventory_hostname",
     ],
@@ -127,7 +127,7 @@ def place(tasks: list[str], pattern: str) -> int:
 @pytest.mark.parametrize("path", ["gate/tasks/main.yml", "upgrade/tasks/main.yml"])
 def test_settings_in_facts_are_refused_before_any_vm_is_asked(path):
     tasks = tasks_of(path)
-    asks = place(tasks, r"loop\.yml|observe\.yml|look\.yml|plan\.yml|'name': 'maintenance\.azure\.gate'|maintenance_record|maintenance_act")
+    asks = place(tasks, r"loop\.yml|observe\.yml|observation\.yml|plan\.yml|'name': 'maintenance\.azure\.gate'|maintenance_record|maintenance_act")
     assert place(tasks, r"refuse\.yml") < asks
 
 
@@ -138,7 +138,7 @@ def test_what_rules_the_fleet_is_kept_before_any_vm_is_asked_and_refused_vms_lea
     assert place(observe, r"__respond_begin.*'check_only': True") < place(observe, r"act\.yml.*__respond_is_first")
     rescue = yaml.safe_load((ROOT / "roles" / "respond" / "tasks" / "act.yml").read_text())[0]["rescue"]
     (leaving,) = (task for task in rescue if task.get("ansible.builtin.meta") == "end_role")
-    assert "observe_look.refused is defined" in leaving["when"]
+    assert "observe_result.refused is defined" in leaving["when"]
     assert place(tasks, r"observe\.yml") < place(tasks, r"'ansible\.builtin\.import_tasks': 'plan\.yml'")
 
 

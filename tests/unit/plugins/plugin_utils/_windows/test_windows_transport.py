@@ -47,7 +47,7 @@ def test_a_refused_connection_is_noticed_before_anything_is_sent():
     calls = PreparedCalls(win_wait_for={"failed": True, "msg": "timed out"})
     error = failing(calls)
     assert (error.kind, error.retryable, error.answer_lost) == ("no_answer", True, False)
-    assert "nobody answered within 5 s" in error.message
+    assert "no answer came within 5 s" in error.message
     assert calls.modules() == ["win_wait_for"]
 
 

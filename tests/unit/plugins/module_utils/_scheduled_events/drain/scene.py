@@ -100,7 +100,7 @@ class Scripted(Method):
 
 
 class Vm:
-    """The VM, and one look at a drain or an undo of it at a time."""
+    """The VM, and one observation of a drain or an undo of it at a time."""
 
     def __init__(self, where, vm_id="VM-A"):
         self.files = LocalFiles(str(where / "records"))
@@ -109,25 +109,25 @@ class Vm:
         self.services = FakeServices()
         self.machine = Machine(self.host.now, LocalCommands(), self.services, LocalFlagFiles(), LocalConnections())
         self.vm_id, self.boot = vm_id, "boot-1"
-        self.claim = None
+        self.lease = None
         self.log = []
 
     def journal(self):
-        return LeasedRecord(self.records, UnderLease(self.leases, self.claim, EVENT), EVENT, self.vm_id, self.log.append)
+        return LeasedRecord(self.records, UnderLease(self.leases, self.lease, EVENT), EVENT, self.vm_id, self.log.append)
 
     def take_lease(self, seconds=180.0):
         self.leases.make(RUN, EVENT, seconds)
-        self.claim = {"run": RUN, "seconds": seconds}
+        self.lease = {"run": RUN, "seconds": seconds}
 
     def lose_lease(self):
         self.leases.withdraw(RUN)
 
     def drain(self, *steps, **keys):
-        order = drain_order(dict({"event": ABOUT, "steps": list(steps)}, **keys))
+        order = drain_order(dict({"event": ABOUT, "methods": list(steps)}, **keys))
         return Drain(order, self.journal(), self.machine, Identity(self.vm_id, "vm_0", self.boot)).run()
 
     def undo(self, *steps, **keys):
-        return Undo(undo_order(dict({"event": ABOUT, "steps": list(steps)}, **keys)), self.journal(), self.machine).run()
+        return Undo(undo_order(dict({"event": ABOUT, "methods": list(steps)}, **keys)), self.journal(), self.machine).run()
 
     def record(self):
         return self.records.read(EVENT)
@@ -154,5 +154,5 @@ def step(kind="scripted", identifier=None, **keys):
     """One method, as the controller sends it."""
     given = keys.pop("given", {})
     return dict(
-        {"id": identifier or "1-" + kind, "kind": kind, "where": "own", "given": given, "outside": False, "act": True, "ends": True, "report": None}, **keys
+        {"id": identifier or "1-" + kind, "kind": kind, "where": "own", "given": given, "outside": False, "runs": True, "ends": True, "report": None}, **keys
     )

@@ -74,7 +74,7 @@ class Switch(Method):
         return Answer(answer)
 
 
-def undo_steps(vm):
+def undo_orders(vm):
     """As the controller makes them of the record."""
     record = vm.record()
     return [step(entry["method"], entry["id"]) for entry in reversed(record["methods"] if record else []) if entry["state"] != "undone"]
@@ -103,7 +103,7 @@ def test_any_history_comes_back_to_what_was(moves):
             for switch in switches.values():
                 switch.answers, switch.kill = [], ""
             if vm.record():
-                assert vm.undo(*undo_steps(vm)).state == "undone"
+                assert vm.undo(*undo_orders(vm)).state == "undone"
                 assert vm.record()["undone"] is True
             assert [switch.broken for switch in switches.values()] == [[], []]
             assert world == {name: "as before " + name for name in NAMES}
@@ -117,7 +117,7 @@ def take(vm, kind, late, verify):
         if kind == "undo":
             # The controller keeps a phase only of a drain that has failed.
             failed = vm.record() is not None and vm.record()["phase"] == "failed"
-            outcome = vm.undo(*undo_steps(vm), keep_phase=late and failed)
+            outcome = vm.undo(*undo_orders(vm), keep_phase=late and failed)
             assert outcome.state in ("undone", "undoing", "failed")
         else:
             outcome = vm.drain(*(step(name, name) for name in NAMES), late=late, deadline="2026-11-21T20:55:00Z", verify=verify)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A drain, one look at a time: what fails, what is killed in between, what a boot and a deadline change."""
+"""A drain, one observation of a time: what fails, what is killed in between, what a boot and a deadline change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
     ABOUT,
     Killed,
@@ -38,7 +38,7 @@ def killed_in_begin(_machine, _task):
     raise Killed
 
 
-def test_one_look_drains_what_drains_at_once(vm, method):
+def test_one_observation_drains_what_drains_at_once(vm, method):
     outcome = vm.drain(step(), rule={"name": "all"}, deadline=DEADLINE)
     assert (outcome.state, outcome.error, method.calls) == ("drained", None, ["find", "begin", "check"])
     record = vm.record()
@@ -139,7 +139,7 @@ def test_what_drains_at_its_deadline_has_drained(vm, method):
 @pytest.mark.parametrize("phase", ["approved", "started"])
 def test_no_deadline_counts_once_it_is_approved_or_started(vm, method, phase):
     vm.drain(step())
-    vm.records.write(EVENT, Step(changes={"phase": phase}))
+    vm.records.write(EVENT, RecordChange(changes={"phase": phase}))
     vm.boot, method.checks = "boot-2", ["draining"]
     assert vm.drain(step(), deadline=DEADLINE, late=True).state == "draining"
     assert (vm.record()["phase"], vm.record()["attempts"], vm.entry("1-scripted")["boot_id"]) == (phase, 1, "boot-2")
@@ -171,7 +171,7 @@ def test_a_drained_vm_is_checked_after_a_boot_and_that_is_recorded(vm, method):
     assert (method.calls, vm.record()["boot_id"], vm.entry("1-scripted")["boot_id"]) == (["check"], "boot-2", "boot-2")
 
 
-def test_what_is_lost_begins_again_in_the_same_look(vm, method):
+def test_what_is_lost_begins_again_in_the_same_observation(vm, method):
     vm.drain(step())
     method.calls[:], method.checks = [], [Answer("lost", "started again")]
     assert vm.drain(step()).state == "drained"
@@ -182,7 +182,7 @@ def test_what_is_lost_begins_again_in_the_same_look(vm, method):
     assert (outcome.state, outcome.error, vm.record()["phase"]) == ("draining", "again and again", "draining")
 
 
-def test_verified_is_only_what_the_look_at_the_last_method_has_checked(vm, method):
+def test_verified_is_only_what_the_observation_at_the_last_method_has_checked(vm, method):
     vm.drain(step(identifier="a"), step(identifier="b"))
     stamp = vm.record()["verified_at"]
     vm.boot, method.checks = "boot-2", ["drained", "draining"]
@@ -192,7 +192,7 @@ def test_verified_is_only_what_the_look_at_the_last_method_has_checked(vm, metho
     assert vm.record()["verified_at"] > stamp and vm.record()["boot_id"] == "boot-2"
 
 
-def test_each_look_at_all_of_a_drained_vm_is_noted(vm, method):
+def test_each_observation_at_all_of_a_drained_vm_is_noted(vm, method):
     stamp = vm.drain(step()).record["verified_at"]
     assert vm.drain(step(), verify=True).record["verified_at"] > stamp
     assert vm.phases() == ["draining", "drained"]
@@ -261,7 +261,7 @@ def test_an_unknown_method_is_named(vm):
 
 
 def test_what_the_settings_do_not_name_is_reported_without_its_kind(vm):
-    outcome = vm.drain(step("teleport", "x", act=False, report="not configured any more"))
+    outcome = vm.drain(step("teleport", "x", runs=False, report="not configured any more"))
     assert (outcome.state, outcome.error) == ("failed", "not configured any more")
     assert (vm.entry("x")["before"], vm.entry("x")["method"], vm.record()["phase"]) == (None, "unknown", "failed")
 
@@ -353,7 +353,7 @@ def test_a_drain_whose_last_segment_was_drained_already_ends_with_it(vm, method)
 
 def test_an_approved_drain_keeps_its_phase_and_a_failure_ends_it(vm, method):
     vm.drain(step())
-    vm.records.write(EVENT, Step(changes={"phase": "approved", "reason": "said before"}))
+    vm.records.write(EVENT, RecordChange(changes={"phase": "approved", "reason": "said before"}))
     vm.boot = "boot-2"
     assert vm.drain(step()).state == "drained"
     assert (vm.record()["phase"], vm.record()["reason"], vm.record()["attempts"]) == ("approved", "said before", 1)
@@ -365,7 +365,7 @@ def test_an_approved_drain_keeps_its_phase_and_a_failure_ends_it(vm, method):
 @pytest.mark.parametrize("phase,attempts", [("draining", 1), ("drained", 1), ("approved", 1), ("started", 1), ("failed", 2), ("held", 2), ("gone", 2)])
 def test_what_is_under_way_is_one_attempt_and_what_begins_again_another(vm, method, phase, attempts):
     vm.drain(step())
-    vm.records.write(EVENT, Step(changes={"phase": phase}))
+    vm.records.write(EVENT, RecordChange(changes={"phase": phase}))
     method.checks = [Answer("lost", "x")]
     vm.drain(step())
     assert vm.record()["attempts"] == attempts
@@ -390,7 +390,7 @@ def test_without_a_boot_id_nothing_counts_as_another_boot(vm, method):
     assert method.calls == ["find", "begin", "check", "check"]
 
 
-def test_a_look_at_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
+def test_an_observation_at_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
     steps = step(identifier="a"), step(identifier="b"), step(identifier="c")
     revision = vm.drain(*steps).record["revision"]
     assert vm.drain(*steps).record["revision"] == revision + 1

@@ -36,7 +36,7 @@ def drained(vm, methods):
         method.calls.clear()
 
 
-def test_all_is_undone_in_one_look(vm, methods):
+def test_all_is_undone_in_one_observation(vm, methods):
     drained(vm, methods)
     outcome = vm.undo(*BACK)
     assert (outcome.state, outcome.error) == ("undone", None)
@@ -152,7 +152,7 @@ def test_a_segment_that_is_not_the_last_does_not_end_the_undo(vm, methods):
 def test_what_cannot_be_done_here_is_reported_and_keeps_nothing_else_from_being_undone(vm, methods):
     drained(vm, methods)
     report = "server web1 in lb2: by hand"
-    steps = step("second", act=False, ends=False, report=report), step("first")
+    steps = step("second", runs=False, ends=False, report=report), step("first")
     for _again in range(2):
         assert vm.undo(*steps, reports=[report])[:2] == ("undoing", report)
         assert (vm.entry("1-second")["state"], vm.entry("1-second")["error"], vm.record()["undone"]) == ("undoing", report, False)

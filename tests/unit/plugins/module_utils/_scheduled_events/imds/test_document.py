@@ -21,8 +21,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import KINDS, ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
     Document,
+    flag_own,
     is_before,
-    mark_own,
     parse_document,
     parse_not_before,
     same_id,
@@ -115,7 +115,7 @@ def test_own_name_is_compared_without_case_and_unknown_is_null() -> None:
     assert parse("live_migration_2_scheduled.json", vm_name="north_10").events[0]["affects_this_vm"] is False
     found = parse("live_migration_2_scheduled.json")
     assert found.events[0]["affects_this_vm"] is None
-    mark_own(found.events, "north_0")
+    flag_own(found.events, "north_0")
     assert found.events[0]["affects_this_vm"] is True
 
 

@@ -35,7 +35,7 @@ def content(files):
         return json.load(stream)
 
 
-def test_the_first_look_enables(files, host):
+def test_the_first_observation_enables(files, host):
     asked = note_asked(files, host)
     assert asked == (utc_text(START), True, [])
     assert os.listdir(files.where) == ["asked"]
@@ -76,7 +76,7 @@ def test_a_clock_that_jumps_within_a_boot_changes_nothing(files, host, jump):
     note_asked(files, host)
     host.pass_time(1000)
     host.seconds += jump
-    for _look in range(3):
+    for _observation in range(3):
         assert note_asked(files, host) == (utc_text(START), False, [])
         host.pass_time(70)
 

@@ -194,7 +194,7 @@ def test_an_unreachable_address_fails_within_connect_timeout_with_advice() -> No
         opened.close()
     assert caught.value.kind == "no_answer"
     assert 0.25 < took < 1.5
-    assert "nobody answered within 0.3 s" in str(caught.value)
+    assert "no answer came within 0.3 s" in str(caught.value)
 
 
 def test_a_refused_connection_is_no_answer_and_nothing_was_sent() -> None:

@@ -12,11 +12,11 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
     LONGEST_NOTICE,
-    Step,
+    RecordChange,
+    apply_change,
     difference,
     may_be_pruned,
     nothing_changed,
-    take_step,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
@@ -27,11 +27,11 @@ SERVICE = {"id": "1-service", "method": "service", "options": {"name": "nginx"},
 
 
 def begun(**keys):
-    return take_step(None, EVENT, Step(method=dict(SERVICE, state="begun"), **keys), NOON)
+    return apply_change(None, EVENT, RecordChange(method=dict(SERVICE, state="begun"), **keys), NOON)
 
 
 def test_a_new_record_begins_with_noticed_and_has_every_key():
-    record = take_step(None, EVENT, Step(event={"event_id": EVENT.lower(), "event_type": "Freeze", "raw": {"x": 1}}), NOON)
+    record = apply_change(None, EVENT, RecordChange(event={"event_id": EVENT.lower(), "event_type": "Freeze", "raw": {"x": 1}}), NOON)
     assert record["history"] == [{"phase": "noticed", "at": NOON}]
     assert record["event"]["event_id"] == EVENT
     assert record["event"]["event_type"] == "Freeze"
@@ -44,22 +44,22 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
 
 
 def test_a_new_record_may_begin_in_another_phase():
-    record = take_step(None, EVENT, Step(changes={"phase": "held", "reason": "no drain method"}), NOON)
+    record = apply_change(None, EVENT, RecordChange(changes={"phase": "held", "reason": "no drain method"}), NOON)
     assert (record["phase"], record["reason"]) == ("held", "no drain method")
     assert record["history"] == [{"phase": "held", "at": NOON}]
 
 
 def test_history_grows_only_with_a_change_of_phase():
-    record = take_step(begun(), EVENT, Step(changes={"phase": "draining"}), LATER)
-    again = take_step(record, EVENT, Step(changes={"phase": "draining", "reason": "x"}), utc_text(START + 20))
+    record = apply_change(begun(), EVENT, RecordChange(changes={"phase": "draining"}), LATER)
+    again = apply_change(record, EVENT, RecordChange(changes={"phase": "draining", "reason": "x"}), utc_text(START + 20))
     assert again["history"] == [{"phase": "noticed", "at": NOON}, {"phase": "draining", "at": LATER}]
 
 
 def test_history_keeps_its_begin_and_its_end():
-    record = take_step(None, EVENT, Step(), NOON)
+    record = apply_change(None, EVENT, RecordChange(), NOON)
     for number in range(1000):
         phase = "held" if number % 2 else "draining"
-        record = take_step(record, EVENT, Step(changes={"phase": phase}), utc_text(START + number))
+        record = apply_change(record, EVENT, RecordChange(changes={"phase": phase}), utc_text(START + number))
     assert len(record["history"]) == HISTORY_FIRST + HISTORY_LAST
     assert record["history"][0] == {"phase": "noticed", "at": NOON}
     assert record["history"][-1] == {"phase": "held", "at": utc_text(START + 999)}
@@ -68,83 +68,83 @@ def test_history_keeps_its_begin_and_its_end():
 def test_the_given_record_is_not_changed():
     record = begun()
     copied = copy.deepcopy(record)
-    take_step(record, EVENT, Step(changes={"phase": "failed", "rule": {"name": "x"}}, method={"id": "1-service", "state": "failed"}), LATER)
+    apply_change(record, EVENT, RecordChange(changes={"phase": "failed", "rule": {"name": "x"}}, method={"id": "1-service", "state": "failed"}), LATER)
     assert record == copied
 
 
 def test_before_and_options_are_written_once():
     second = {"id": "1-service", "before": {"active": False}, "options": {"name": "other"}, "state": "drained"}
-    method = take_step(begun(), EVENT, Step(method=second), LATER)["methods"][0]
+    method = apply_change(begun(), EVENT, RecordChange(method=second), LATER)["methods"][0]
     assert method["before"] == {"active": True}
     assert method["options"] == {"name": "nginx"}
     assert (method["state"], method["at"]) == ("drained", LATER)
 
 
 def test_an_empty_before_counts_as_written():
-    record = take_step(None, EVENT, Step(method={"id": "1-none", "before": {}}), NOON)
-    assert take_step(record, EVENT, Step(method={"id": "1-none", "before": {"a": 1}}), LATER)["methods"][0]["before"] == {}
+    record = apply_change(None, EVENT, RecordChange(method={"id": "1-none", "before": {}}), NOON)
+    assert apply_change(record, EVENT, RecordChange(method={"id": "1-none", "before": {"a": 1}}), LATER)["methods"][0]["before"] == {}
 
 
 @pytest.mark.parametrize("state", ["begun", "drained", "failed", "undoing"])
 def test_a_retry_keeps_what_was_found_before(state):
-    record = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": state}), LATER)
-    again = take_step(record, EVENT, Step(method={"id": "1-service", "state": "found", "before": {"active": False}}), LATER)
+    record = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": state}), LATER)
+    again = apply_change(record, EVENT, RecordChange(method={"id": "1-service", "state": "found", "before": {"active": False}}), LATER)
     assert again["methods"][0]["before"] == {"active": True}
 
 
 def test_a_drain_after_a_finished_undo_finds_anew():
-    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
+    undone = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
     assert undone["undone"] is True
     found = {"id": "1-service", "state": "found", "before": {"active": False}, "options": {"name": "httpd"}}
-    again = take_step(undone, EVENT, Step(method=found), utc_text(START + 20))
+    again = apply_change(undone, EVENT, RecordChange(method=found), utc_text(START + 20))
     assert again["methods"][0]["before"] == {"active": False}
     assert again["methods"][0]["options"] == {"name": "httpd"}
     assert again["undone"] is False
 
 
 def test_a_drain_after_an_undo_that_says_nothing_keeps_what_was_found():
-    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER)
-    again = take_step(undone, EVENT, Step(method={"id": "1-service", "state": "begun", "before": None}), LATER)
+    undone = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}), LATER)
+    again = apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "state": "begun", "before": None}), LATER)
     assert again["methods"][0]["before"] == {"active": True}
 
 
 def test_methods_stay_in_the_order_in_which_they_began():
     record = begun()
     for name in ("2-probe_file", "3-command", "1-service", "2-probe_file"):
-        record = take_step(record, EVENT, Step(method={"id": name, "state": "drained"}), LATER)
+        record = apply_change(record, EVENT, RecordChange(method={"id": name, "state": "drained"}), LATER)
     assert [method["id"] for method in record["methods"]] == ["1-service", "2-probe_file", "3-command"]
 
 
 def test_the_time_of_a_method_moves_with_its_state_only():
-    record = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "begun", "error": "slow"}), LATER)
+    record = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "begun", "error": "slow"}), LATER)
     assert record["methods"][0]["at"] == NOON
     assert record["methods"][0]["error"] == "slow"
 
 
 def test_undone_of_one_method_does_not_unset_undone():
-    record = take_step(begun(), EVENT, Step(changes={"undone": True}), LATER)
-    record = take_step(record, EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER)
+    record = apply_change(begun(), EVENT, RecordChange(changes={"undone": True}), LATER)
+    record = apply_change(record, EVENT, RecordChange(method={"id": "1-service", "state": "undone"}), LATER)
     assert record["undone"] is True
 
 
 def test_stamps_are_the_present_time_and_win_over_changes():
-    record = take_step(begun(), EVENT, Step(stamp=["verified_at"], changes={"verified_at": "x", "deadline": "y"}), LATER)
+    record = apply_change(begun(), EVENT, RecordChange(stamp=["verified_at"], changes={"verified_at": "x", "deadline": "y"}), LATER)
     assert (record["verified_at"], record["deadline"]) == (LATER, "y")
 
 
 def test_a_boot_is_noted_with_a_check_only():
-    record = take_step(begun(boot_id="boot-1"), EVENT, Step(changes={"phase": "draining"}, boot_id="boot-1"), NOON)
+    record = apply_change(begun(boot_id="boot-1"), EVENT, RecordChange(changes={"phase": "draining"}, boot_id="boot-1"), NOON)
     assert record["boot_id"] is None
-    record = take_step(record, EVENT, Step(stamp=["verified_at"], boot_id="boot-1"), NOON)
+    record = apply_change(record, EVENT, RecordChange(stamp=["verified_at"], boot_id="boot-1"), NOON)
     assert record["boot_id"] == "boot-1"
-    noted = take_step(record, EVENT, Step(changes={"phase": "started"}, stamp=["started_at"], boot_id="boot-2"), LATER)
+    noted = apply_change(record, EVENT, RecordChange(changes={"phase": "started"}, stamp=["started_at"], boot_id="boot-2"), LATER)
     assert noted["boot_id"] == "boot-1"
-    assert take_step(noted, EVENT, Step(changes={"verified_at": LATER}, boot_id="boot-2"), LATER)["boot_id"] == "boot-2"
+    assert apply_change(noted, EVENT, RecordChange(changes={"verified_at": LATER}, boot_id="boot-2"), LATER)["boot_id"] == "boot-2"
 
 
 def test_text_from_old_templates_is_understood():
     changes = {"attempts": "2", "undone": "False", "reason": "", "told": ("noticed",), "rule": ""}
-    record = take_step(begun(), EVENT, Step(changes=changes, event={"duration_in_seconds": "-1"}), LATER)
+    record = apply_change(begun(), EVENT, RecordChange(changes=changes, event={"duration_in_seconds": "-1"}), LATER)
     assert (record["attempts"], record["undone"], record["reason"], record["told"]) == (2, False, None, ["noticed"])
     assert record["event"]["duration_in_seconds"] == -1
     assert record["rule"] is None
@@ -175,14 +175,14 @@ def test_text_from_old_templates_is_understood():
 )
 def test_what_makes_no_sense_is_refused_in_words(wrong):
     with pytest.raises(RecordsError) as caught:
-        take_step(begun(), EVENT, Step(**wrong), LATER)
+        apply_change(begun(), EVENT, RecordChange(**wrong), LATER)
     assert not caught.value.conflict
     assert len(str(caught.value)) > 20
 
 
 def recovered_at(seconds, **changes):
     keys = dict({"phase": "recovered", "undone": True}, **changes)
-    return take_step(begun(), EVENT, Step(changes=keys), utc_text(START + seconds))
+    return apply_change(begun(), EVENT, RecordChange(changes=keys), utc_text(START + seconds))
 
 
 def test_recovered_records_are_pruned_after_their_time_only():
@@ -209,35 +209,35 @@ def test_held_records_are_pruned_when_nothing_is_left_and_the_event_is_gone():
 
 
 def test_nothing_changed_means_no_method_or_all_undone():
-    assert nothing_changed(take_step(None, EVENT, Step(), NOON))
+    assert nothing_changed(apply_change(None, EVENT, RecordChange(), NOON))
     assert not nothing_changed(begun())
-    assert nothing_changed(take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}), LATER))
+    assert nothing_changed(apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}), LATER))
 
 
 def test_difference_shows_only_what_differs():
     record = begun()
-    after = dict(take_step(record, EVENT, Step(changes={"reason": "why"}), LATER), revision=2)
+    after = dict(apply_change(record, EVENT, RecordChange(changes={"reason": "why"}), LATER), revision=2)
     shown = difference(record, after, "event-x")
     assert (shown["before"], shown["after"]) == ({"reason": None}, {"reason": "why"})
 
 
 def test_an_attempt_that_fails_before_it_has_begun_is_counted():
-    first = take_step(None, "x", Step(changes={"phase": "failed", "attempts": 1}), utc_text(START))
-    again = take_step(first, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
-    same = take_step(again, "x", Step(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    first = apply_change(None, "x", RecordChange(changes={"phase": "failed", "attempts": 1}), utc_text(START))
+    again = apply_change(first, "x", RecordChange(changes={"phase": "failed", "attempts": 2}), utc_text(START))
+    same = apply_change(again, "x", RecordChange(changes={"phase": "failed", "attempts": 2}), utc_text(START))
     assert [entry["phase"] for entry in again["history"]] == ["failed", "failed"]
     assert same["history"] == again["history"]
 
 
 @pytest.mark.parametrize("value,found", [("true", True), (" Yes ", True), ("1", True), (1, True), (True, True), ("False", False), ("no", False), (0, False)])
 def test_true_and_false_are_read_in_every_form_that_a_template_leaves(value, found):
-    assert take_step(begun(), EVENT, Step(changes={"undone": value}), LATER)["undone"] is found
+    assert apply_change(begun(), EVENT, RecordChange(changes={"undone": value}), LATER)["undone"] is found
 
 
 @pytest.mark.parametrize("value", [1.5, "1.5", [], True, False])
 def test_a_number_is_whole(value):
     with pytest.raises(RecordsError, match="attempts must be a whole number"):
-        take_step(begun(), EVENT, Step(changes={"attempts": value}), LATER)
+        apply_change(begun(), EVENT, RecordChange(changes={"attempts": value}), LATER)
 
 
 def test_a_held_record_outlives_the_longest_notice_and_no_more():
@@ -253,39 +253,39 @@ def test_a_held_record_outlives_the_longest_notice_and_no_more():
 def test_a_hundred_methods_and_no_more():
     record = begun()
     for number in range(2, 101):
-        record = take_step(record, EVENT, Step(method={"id": f"{number}-none"}), LATER)
+        record = apply_change(record, EVENT, RecordChange(method={"id": f"{number}-none"}), LATER)
     assert len(record["methods"]) == 100
-    assert take_step(record, EVENT, Step(method={"id": "100-none", "state": "drained"}), LATER)["methods"][-1]["state"] == "drained"
+    assert apply_change(record, EVENT, RecordChange(method={"id": "100-none", "state": "drained"}), LATER)["methods"][-1]["state"] == "drained"
     with pytest.raises(RecordsError, match="has 100 methods already"):
-        take_step(record, EVENT, Step(method={"id": "101-none"}), LATER)
+        apply_change(record, EVENT, RecordChange(method={"id": "101-none"}), LATER)
 
 
 def test_a_method_that_says_no_state_has_found_something():
-    assert take_step(None, EVENT, Step(method={"id": "1-none"}), NOON)["methods"][0]["state"] == "found"
-    assert take_step(begun(), EVENT, Step(method={"id": "1-service", "state": ""}), NOON)["methods"][0]["state"] == "begun"
+    assert apply_change(None, EVENT, RecordChange(method={"id": "1-none"}), NOON)["methods"][0]["state"] == "found"
+    assert apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": ""}), NOON)["methods"][0]["state"] == "begun"
 
 
 def test_what_is_changed_again_is_not_undone_any_more():
-    undone = take_step(begun(), EVENT, Step(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
-    same = take_step(undone, EVENT, Step(method={"id": "1-service", "error": "said later"}), LATER)
+    undone = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
+    same = apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "error": "said later"}), LATER)
     assert same["undone"] is True
-    assert take_step(undone, EVENT, Step(method={"id": "1-service", "state": "drained"}), LATER)["undone"] is False
-    assert take_step(undone, EVENT, Step(method={"id": "2-none", "state": "drained"}, changes={"undone": True}), LATER)["undone"] is True
+    assert apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "state": "drained"}), LATER)["undone"] is False
+    assert apply_change(undone, EVENT, RecordChange(method={"id": "2-none", "state": "drained"}, changes={"undone": True}), LATER)["undone"] is True
 
 
 def test_a_restored_record_must_be_of_the_same_event():
     replica = dict(begun(), revision=4)
-    after = take_step(None, EVENT.lower(), Step(restore=replica, changes={"phase": "draining"}), LATER)
+    after = apply_change(None, EVENT.lower(), RecordChange(restore=replica, changes={"phase": "draining"}), LATER)
     assert (after["event"]["event_id"], after["methods"][0]["before"]) == (EVENT, {"active": True})
     with pytest.raises(RecordsError, match="the record to restore is of"):
-        take_step(None, "another", Step(restore=replica), LATER)
+        apply_change(None, "another", RecordChange(restore=replica), LATER)
     # A record that is there is never replaced.
-    assert take_step(take_step(None, "another", Step(), NOON), "another", Step(restore=replica), LATER)["methods"] == []
+    assert apply_change(apply_change(None, "another", RecordChange(), NOON), "another", RecordChange(restore=replica), LATER)["methods"] == []
 
 
 @pytest.mark.parametrize("other", ["another", "zzz", EVENT + "0", EVENT[:-1]])
 def test_no_other_event_passes_for_this_one(other):
     with pytest.raises(RecordsError, match="and the event given is"):
-        take_step(begun(), EVENT, Step(event={"event_id": other}), LATER)
+        apply_change(begun(), EVENT, RecordChange(event={"event_id": other}), LATER)
     with pytest.raises(RecordsError, match="the record to restore is of"):
-        take_step(None, other, Step(restore=dict(begun(), revision=4)), LATER)
+        apply_change(None, other, RecordChange(restore=dict(begun(), revision=4)), LATER)

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import WrongDecision, checked_decision
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, take_step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange, apply_change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, empty_record, file_name
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT, START
@@ -22,13 +22,13 @@ RETIRE = {"action": "retire_vm", "who": "alice", "why": "its disk is gone", "at"
 
 
 def test_a_decision_is_kept_and_can_be_taken_back():
-    record = take_step(None, EVENT, Step(changes={"decision": {"action": "hold", "who": " alice ", "at": NOON, "until": LATER}}), NOON)
+    record = apply_change(None, EVENT, RecordChange(changes={"decision": {"action": "hold", "who": " alice ", "at": NOON, "until": LATER}}), NOON)
     assert record["decision"] == HOLD
     record["revision"] = 1
     assert decode(encode(record), file_name(EVENT, 1))["decision"] == HOLD
     # Nothing else of the record changes with it, and other changes leave it.
-    assert take_step(record, EVENT, Step(changes={"phase": "drained"}), LATER)["decision"] == HOLD
-    assert take_step(record, EVENT, Step(changes={"decision": ""}), LATER) == {**record, "decision": None}
+    assert apply_change(record, EVENT, RecordChange(changes={"phase": "drained"}), LATER)["decision"] == HOLD
+    assert apply_change(record, EVENT, RecordChange(changes={"decision": ""}), LATER) == {**record, "decision": None}
 
 
 def test_what_still_holds_beside_it_is_kept():
@@ -66,7 +66,7 @@ def test_what_is_no_decision_is_refused(wrong, words):
     with pytest.raises(WrongDecision, match=words):
         checked_decision(wrong)
     with pytest.raises(RecordsError, match=words):
-        take_step(None, EVENT, Step(changes={"decision": wrong}), NOON)
+        apply_change(None, EVENT, RecordChange(changes={"decision": wrong}), NOON)
     # In a file it makes the record one that cannot be used: nobody goes on without what a person said.
     data = json.dumps({**empty_record(EVENT), "revision": 1, "decision": wrong}).encode()
     with pytest.raises(Unreadable, match=words):

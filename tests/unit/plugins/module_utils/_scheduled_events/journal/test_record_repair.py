@@ -33,7 +33,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
     step,
@@ -236,15 +236,15 @@ def test_no_more_records_than_the_limit_are_read_and_it_is_said(records):
     assert f"records of {RECORDS + 3} events" in reading.problems[0] and f"{RECORDS} are read" in reading.problems[0]
 
 
-def test_no_more_claims_and_marks_than_the_limits_are_read_and_it_is_said(records):
+def test_no_more_leases_and_marks_than_the_limits_are_read_and_it_is_said(records):
     for number in range(LEASES + 1):
         put(records, b"{}", f"claim-run{number:04d}-{'0' * 16}.1.json")
     for number in range(MARKS + 1):
         put(records, b"{}", f"upgrade-{number:016x}.json")
-    claims = LeaseStore(records.files, records.host).read_all()
-    assert len(claims.claims) == LEASES and not claims.readable and f"{LEASES + 1} leases" in claims.problems[0]
-    marks = Marks(records.files, records.host).read_all()
-    assert len(marks.problems) == MARKS + 1 and f"{MARKS + 1} marks" in marks.problems[0]
+    leases = LeaseStore(records.files, records.host).read_all()
+    assert len(leases.leases) == LEASES and not leases.readable and f"{LEASES + 1} leases" in leases.problems[0]
+    marks = ProgressMarks(records.files, records.host).read_all()
+    assert len(marks.problems) == MARKS + 1 and f"{MARKS + 1} progress marks" in marks.problems[0]
 
 
 def test_a_folder_full_of_files_is_refused_at_once(records, monkeypatch):
@@ -304,7 +304,12 @@ def test_any_files_in_the_folder_give_an_answer(tmp_path_factory, held):
     for name, given_content in held.items():
         put(store, given_content, name)
     begin = time.process_time()
-    for reading in (store.read_all("vm-a"), LeaseStore(files, host).read_all(), ReplicaStore(files, host).read_all(), Marks(files, host, "vm-a").read_all()):
+    for reading in (
+        store.read_all("vm-a"),
+        LeaseStore(files, host).read_all(),
+        ReplicaStore(files, host).read_all(),
+        ProgressMarks(files, host, "vm-a").read_all(),
+    ):
         json.dumps(reading, allow_nan=False)
     note_asked(files, host, write=False)
     assert time.process_time() - begin < 1

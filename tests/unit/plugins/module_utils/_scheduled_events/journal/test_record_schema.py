@@ -14,9 +14,9 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles, check_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
-    Step,
+    RecordChange,
+    apply_change,
     may_be_pruned,
-    take_step,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
@@ -71,9 +71,9 @@ def test_any_bytes_are_a_record_or_a_problem(content):
 
 
 def usable(record):
-    """Who has read it can write it: as JSON, with a step, after a look at its age."""
+    """Who has read it can write it: as JSON, with a step, after an observation at its age."""
     may_be_pruned(record, NOW, 0)
-    after = take_step(record, "x", Step(changes={"phase": "failed"}, method={"id": "9-x", "state": "found"}), NOW)
+    after = apply_change(record, "x", RecordChange(changes={"phase": "failed"}, method={"id": "9-x", "state": "found"}), NOW)
     after["revision"] = 2
     again = decode(encode(after), "event-x.2.json")
     assert (again["phase"], again["methods"][-1]["id"], again["methods"][-1]["state"]) == ("failed", "9-x", "found")

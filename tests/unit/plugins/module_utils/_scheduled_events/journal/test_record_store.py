@@ -64,7 +64,7 @@ def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
     assert records.files.names() == [NAME + ".1.json"] and listings == []
 
 
-def test_only_the_owner_may_look(records):
+def test_only_the_owner_may_observation(records):
     old = os.umask(0)
     try:
         records.write(EVENT, step())

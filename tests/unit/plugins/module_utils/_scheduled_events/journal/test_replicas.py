@@ -9,7 +9,7 @@ import stat
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import COPY_BYTES
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REPLICA_BYTES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
@@ -42,7 +42,7 @@ def records(tmp_path, host):
 
 
 @pytest.fixture
-def mirrors(tmp_path, host):
+def replicas(tmp_path, host):
     return ReplicaStore(LocalFiles(str(tmp_path / "web2")), host)
 
 
@@ -58,57 +58,57 @@ def only(record, phase="draining"):
     return {**empty_record(EVENT), **kept, "phase": phase}
 
 
-def present(mirrors):
-    return sorted(os.listdir(mirrors.files.where))
+def present(replicas):
+    return sorted(os.listdir(replicas.files.where))
 
 
-def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, mirrors, host):
+def test_a_copy_is_no_record_of_the_vm_that_it_lies_on(records, replicas, host):
     record = drained(records)
-    assert mirrors.write("web1", "VM-1", record).changed
-    assert present(mirrors) == [NAME]
-    assert mirrors.read_all() == ([{"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}], [])
-    assert RecordStore(mirrors.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
-    assert present(mirrors) == [NAME]
-    mode = os.stat(mirrors.files.where).st_mode
+    assert replicas.write("web1", "VM-1", record).changed
+    assert present(replicas) == [NAME]
+    assert replicas.read_all() == ([{"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}], [])
+    assert RecordStore(replicas.files, host).read_all("VM-2", set_aside=True) == ([], [], True)
+    assert present(replicas) == [NAME]
+    mode = os.stat(replicas.files.where).st_mode
     assert stat.S_IMODE(mode) == 0o700
-    assert mirrors.write("web1", "VM-1", record).changed is False
+    assert replicas.write("web1", "VM-1", record).changed is False
     # The same event on another VM has a file of its own, whatever the VM is called.
-    mirrors.write("../web/1 \N{SNOWMAN}", None, record)
-    assert len(present(mirrors)) == 2 and len(mirrors.read_all().mirrors) == 2
+    replicas.write("../web/1 \N{SNOWMAN}", None, record)
+    assert len(present(replicas)) == 2 and len(replicas.read_all().replicas) == 2
 
 
-def test_an_older_revision_never_replaces_a_newer_one(records, mirrors):
+def test_an_older_revision_never_replaces_a_newer_one(records, replicas):
     old = drained(records)
     new = drained(records, attempts=2)
     assert new["revision"] > old["revision"]
-    mirrors.write("web1", "VM-1", new)
-    written = mirrors.write("web1", "VM-1", old)
+    replicas.write("web1", "VM-1", new)
+    written = replicas.write("web1", "VM-1", old)
     assert (written.changed, written.after) == (False, only(new))
     # Not even one that says that all is over: a new drain may have begun since.
-    assert mirrors.write("web1", "VM-1", {**old, "phase": "recovered"}).changed is False
-    assert mirrors.read_all().mirrors[0]["record"] == only(new)
+    assert replicas.write("web1", "VM-1", {**old, "phase": "recovered"}).changed is False
+    assert replicas.read_all().replicas[0]["record"] == only(new)
     # Another machine by that name: its clock and its revisions say nothing about the old one's.
-    assert mirrors.write("web1", "VM-2", {**old, "phase": "recovered"}).changed and present(mirrors) == []
+    assert replicas.write("web1", "VM-2", {**old, "phase": "recovered"}).changed and present(replicas) == []
 
 
-def test_a_record_that_began_later_is_newer_with_whatever_revision(records, mirrors, host):
-    mirrors.write("web1", "VM-1", {**drained(records), "revision": 9})
+def test_a_record_that_began_later_is_newer_with_whatever_revision(records, replicas, host):
+    replicas.write("web1", "VM-1", {**drained(records), "revision": 9})
     records.remove(EVENT)
     host.pass_time(60)
     later = drained(records)
-    assert later["revision"] == 1 and mirrors.write("web1", "VM-1", later).changed
-    assert mirrors.read_all().mirrors[0]["record"] == only(later)
+    assert later["revision"] == 1 and replicas.write("web1", "VM-1", later).changed
+    assert replicas.read_all().replicas[0]["record"] == only(later)
 
 
-def test_recovered_is_removed_and_check_mode_changes_nothing(records, mirrors):
+def test_recovered_is_removed_and_check_mode_changes_nothing(records, replicas):
     record = drained(records)
-    assert mirrors.write("web1", None, record, check_mode=True).changed
-    assert not os.path.exists(mirrors.files.where)
-    mirrors.write("web1", None, record)
+    assert replicas.write("web1", None, record, check_mode=True).changed
+    assert not os.path.exists(replicas.files.where)
+    replicas.write("web1", None, record)
     over = records.write(EVENT, step(changes={"phase": "recovered", "undone": True})).after
-    assert mirrors.write("web1", None, over, check_mode=True).changed and present(mirrors) == [NAME]
-    assert mirrors.write("web1", None, over).changed and present(mirrors) == []
-    assert mirrors.write("web1", None, over).changed is False
+    assert replicas.write("web1", None, over, check_mode=True).changed and present(replicas) == [NAME]
+    assert replicas.write("web1", None, over).changed and present(replicas) == []
+    assert replicas.write("web1", None, over).changed is False
 
 
 RESTORED = {
@@ -119,9 +119,9 @@ RESTORED = {
 }
 
 
-def test_a_restored_record_says_what_was_changed_outside_and_counts_as_newer_than_its_copy(records, mirrors, host):
+def test_a_restored_record_says_what_was_changed_outside_and_counts_as_newer_than_its_copy(records, replicas, host):
     drained(records)
-    mirrors.write("web1", "VM-1", drained(records, attempts=2))
+    replicas.write("web1", "VM-1", drained(records, attempts=2))
     records.remove(EVENT)
     # As a template of ansible-core 2.18 may hand it on.
     given = {**RESTORED, "age_seconds": 3, "revision": "0"}
@@ -130,7 +130,7 @@ def test_a_restored_record_says_what_was_changed_outside_and_counts_as_newer_tha
     (method,) = restored["methods"]
     assert {key: value for key, value in method.items() if value is not None} == {**METHOD, "state": "begun"}
     assert restored["rule"] is None and restored["decision"] is None
-    assert mirrors.write("web1", "VM-1", restored).changed
+    assert replicas.write("web1", "VM-1", restored).changed
     # The undo goes on with it.
     undone = records.write(EVENT, step(changes={"phase": "recovering"}, method={"id": METHOD["id"], "state": "undone"})).after
     assert undone["methods"][0]["state"] == "undone" and undone["methods"][0]["before"] == METHOD["before"]
@@ -159,162 +159,162 @@ def test_nothing_but_findings_outside_is_restored(more, words):
         checked_restore({**RESTORED, **more})
 
 
-def test_a_copy_holds_no_command_no_rule_and_nobodys_word(records, mirrors):
+def test_a_copy_holds_no_command_no_rule_and_nobodys_word(records, replicas):
     local = {"id": "2-command", "method": "command", "state": "drained", "options": {"undo": "SECRET"}, "before": {}}
     records.write(EVENT, step(changes={"phase": "drained", "reason": "SECRET", "rule": {"name": "SECRET"}}, method=local, vm_id="VM-1"))
     record = records.write(EVENT, step(method={**METHOD, "state": "drained", "options": {"socket": "SECRET"}}, vm_id="VM-1")).after
-    mirrors.write("web1", "VM-1", record, keeper_vm_id="VM-2")
-    with open(mirrors.files._path(NAME)) as stream:
+    replicas.write("web1", "VM-1", record, keeper_vm_id="VM-2")
+    with open(replicas.files._path(NAME)) as stream:
         text = stream.read()
     assert "SECRET" not in text and json.loads(text)["keeper_vm_id"] == "VM-2" and json.loads(text)["format"] == 2
-    assert [one["id"] for one in mirrors.read_all("vm-2").mirrors[0]["record"]["methods"]] == ["1-haproxy"]
+    assert [one["id"] for one in replicas.read_all("vm-2").replicas[0]["record"]["methods"]] == ["1-haproxy"]
 
 
-def test_what_came_with_another_vms_disk_is_no_copy(records, mirrors):
-    mirrors.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
-    reading = mirrors.read_all("VM-9")
-    assert reading.mirrors == [] and NAME in reading.problems[0] and "kept by another VM" in reading.problems[0]
+def test_what_came_with_another_vms_disk_is_no_copy(records, replicas):
+    replicas.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
+    reading = replicas.read_all("VM-9")
+    assert reading.replicas == [] and NAME in reading.problems[0] and "kept by another VM" in reading.problems[0]
     for own in ("vm-2", None):
-        assert len(mirrors.read_all(own).mirrors) == 1 and mirrors.read_all(own).problems == []
+        assert len(replicas.read_all(own).replicas) == 1 and replicas.read_all(own).problems == []
 
 
-def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records, mirrors, host):
+def test_a_copy_of_format_1_is_understood_without_what_no_copy_may_hold(records, replicas, host):
     record = {**drained(records), "decision": None, "rule": {"name": "x"}}
     record["methods"][0]["options"] = {"socket": "evil"}
-    mirrors.files.make()
-    mirrors.files.write_exclusive(NAME, json.dumps({"format": 1, "vm": "web1", "vm_id": "VM-1", "record": record}).encode())
-    (mirror,) = mirrors.read_all("VM-2").mirrors
-    assert mirror == {"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}
+    replicas.files.make()
+    replicas.files.write_exclusive(NAME, json.dumps({"format": 1, "vm": "web1", "vm_id": "VM-1", "record": record}).encode())
+    (replica,) = replicas.read_all("VM-2").replicas
+    assert replica == {"vm": "web1", "vm_id": "VM-1", "keeper_vm_id": None, "record": only(record)}
     host.pass_time(LONGEST_SECONDS + 1)
-    assert mirrors.read_all("VM-2") == ([], [])
+    assert replicas.read_all("VM-2") == ([], [])
 
 
-def test_a_copy_lives_a_month_by_the_clock_of_who_keeps_it(records, mirrors, host):
-    mirrors.write("web1", None, drained(records))
+def test_a_copy_lives_a_month_by_the_clock_of_who_keeps_it(records, replicas, host):
+    replicas.write("web1", None, drained(records))
     host.pass_time(LONGEST_SECONDS - 10)
-    assert len(mirrors.read_all().mirrors) == 1
+    assert len(replicas.read_all().replicas) == 1
     host.pass_time(20)
-    assert mirrors.read_all() == ([], []) and mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+    assert replicas.read_all() == ([], []) and replicas.prune(86400) == [EVENT] and present(replicas) == []
 
 
 @pytest.mark.parametrize(
     "content",
     ["", "[]", "{}", '{"format": 3}', '{"format": 1, "vm": "web1", "record": {}}', '{"format": 1, "vm": "web1", "record": {"event": {"event_id": "X"}}}'],
 )
-def test_what_is_no_copy_is_told_and_replaced(records, mirrors, content):
-    mirrors.files.make()
-    with open(os.path.join(mirrors.files.where, NAME), "w") as stream:
+def test_what_is_no_copy_is_told_and_replaced(records, replicas, content):
+    replicas.files.make()
+    with open(os.path.join(replicas.files.where, NAME), "w") as stream:
         stream.write(content)
-    reading = mirrors.read_all()
-    assert reading.mirrors == [] and NAME in reading.problems[0]
-    assert mirrors.write("web1", None, drained(records)).changed
-    assert len(mirrors.read_all().mirrors) == 1
+    reading = replicas.read_all()
+    assert reading.replicas == [] and NAME in reading.problems[0]
+    assert replicas.write("web1", None, drained(records)).changed
+    assert len(replicas.read_all().replicas) == 1
 
 
 @pytest.mark.parametrize("given", [{}, {"event": 1}, {"event": {}}, {"event": {"event_id": " "}}, {"event": {"event_id": "X"}, "phase": "??"}])
-def test_a_record_that_is_none_is_refused(mirrors, given):
+def test_a_record_that_is_none_is_refused(replicas, given):
     with pytest.raises(RecordsError, match="record given"):
-        mirrors.write("web1", None, given)
-    with pytest.raises(RecordsError, match=r"mirror\.vm"):
-        mirrors.write(" ", None, given)
+        replicas.write("web1", None, given)
+    with pytest.raises(RecordsError, match=r"replica\.vm"):
+        replicas.write(" ", None, given)
 
 
-def test_copies_are_pruned_when_nothing_is_left_to_undo(records, mirrors, host):
-    mirrors.write("web1", None, drained(records))
+def test_copies_are_pruned_when_nothing_is_left_to_undo(records, replicas, host):
+    replicas.write("web1", None, drained(records))
     undone = {"event": {"event_id": "E-2"}, "phase": "recovering", "history": [{"phase": "draining", "at": host.now()}], "revision": 1}
-    mirrors.write("web1", None, {**undone, "methods": [{**METHOD, "state": "undone"}]})
+    replicas.write("web1", None, {**undone, "methods": [{**METHOD, "state": "undone"}]})
     host.pass_time(86401)
-    assert mirrors.prune(86400, check_mode=True) == ["E-2"] and len(present(mirrors)) == 2
-    assert mirrors.prune(86400) == ["E-2"]
-    assert present(mirrors) == [NAME], "what was not put back yet is kept"
-    stamp = os.stat(mirrors.files._path(NAME)).st_mtime - LONGEST_SECONDS - 10
-    os.utime(mirrors.files._path(NAME), (stamp, stamp))
-    assert mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+    assert replicas.prune(86400, check_mode=True) == ["E-2"] and len(present(replicas)) == 2
+    assert replicas.prune(86400) == ["E-2"]
+    assert present(replicas) == [NAME], "what was not put back yet is kept"
+    stamp = os.stat(replicas.files._path(NAME)).st_mtime - LONGEST_SECONDS - 10
+    os.utime(replicas.files._path(NAME), (stamp, stamp))
+    assert replicas.prune(86400) == [EVENT] and present(replicas) == []
 
 
-def test_a_folder_that_cannot_be_written_is_named(records, mirrors, tmp_path):
-    mirrors.write("web1", None, drained(records))
+def test_a_folder_that_cannot_be_written_is_named(records, replicas, tmp_path):
+    replicas.write("web1", None, drained(records))
     newer = drained(records, attempts=3)
-    os.chmod(mirrors.files.where, 0o555)
+    os.chmod(replicas.files.where, 0o555)
 
     def write():
         try:
-            mirrors.write("web1", None, newer)
+            replicas.write("web1", None, newer)
         except RecordsError as error:
             return str(error)
         return "written"
 
-    said = as_nobody(tmp_path, mirrors.files.where, write)
-    assert mirrors.files.where in said and "cannot be" in said, said
-    with open(mirrors.files._path(NAME)) as stream:
+    said = as_nobody(tmp_path, replicas.files.where, write)
+    assert replicas.files.where in said and "cannot be" in said, said
+    with open(replicas.files._path(NAME)) as stream:
         assert json.load(stream)["record"]["revision"] < newer["revision"]
 
 
-def test_a_copy_has_its_limit_and_none_is_kept_instead(records, mirrors):
+def test_a_copy_has_its_limit_and_none_is_kept_instead(records, replicas):
     """Else one VM's copies would leave no room for those of the others."""
     record = drained(records)
     record["methods"][0]["before"] = {"balancers": {f"lb{number}": {"shop": {"state": "ready", "up": True}} for number in range(500)}}
-    assert mirrors.write("web1", "VM-1", record).changed
-    record["methods"][0]["before"] = {"x": "y" * COPY_BYTES}
+    assert replicas.write("web1", "VM-1", record).changed
+    record["methods"][0]["before"] = {"x": "y" * REPLICA_BYTES}
     record["revision"] += 1
-    with pytest.raises(RecordsError, match=f"more than {COPY_BYTES} bytes, and is not kept"):
-        mirrors.write("web1", "VM-1", record)
-    assert present(mirrors) == [NAME] and len(mirrors.read_all().mirrors) == 1
+    with pytest.raises(RecordsError, match=f"more than {REPLICA_BYTES} bytes, and is not kept"):
+        replicas.write("web1", "VM-1", record)
+    assert present(replicas) == [NAME] and len(replicas.read_all().replicas) == 1
 
 
-def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, mirrors, monkeypatch):
-    mirrors.write("web1", "VM-1", drained(records))
+def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, replicas, monkeypatch):
+    replicas.write("web1", "VM-1", drained(records))
     monkeypatch.setattr(files_module, "FOLDER_BYTES", 10)
-    (problem,) = ReplicaStore(LocalFiles(mirrors.files.where), mirrors.host).read_all().problems
+    (problem,) = ReplicaStore(LocalFiles(replicas.files.where), replicas.host).read_all().problems
     assert "was not read: it would be more than 10 bytes" in problem and "Remove" not in problem
 
 
-def test_a_copy_counts_for_thirty_days_and_not_longer(records, mirrors, host):
-    mirrors.write("web1", "VM-1", drained(records))
+def test_a_copy_counts_for_thirty_days_and_not_longer(records, replicas, host):
+    replicas.write("web1", "VM-1", drained(records))
     host.pass_time(30 * 86400)
-    assert len(mirrors.read_all().mirrors) == 1 and mirrors.prune(86400) == []
+    assert len(replicas.read_all().replicas) == 1 and replicas.prune(86400) == []
     host.pass_time(1)
-    assert mirrors.read_all().mirrors == [] and mirrors.prune(86400) == [EVENT]
+    assert replicas.read_all().replicas == [] and replicas.prune(86400) == [EVENT]
 
 
-def test_a_copy_of_what_is_undone_is_kept_for_its_time_only(records, mirrors, host):
-    mirrors.write("web1", "VM-1", drained(records, "undone"))
+def test_a_copy_of_what_is_undone_is_kept_for_its_time_only(records, replicas, host):
+    replicas.write("web1", "VM-1", drained(records, "undone"))
     host.pass_time(86400)
-    assert mirrors.prune(86400) == []
+    assert replicas.prune(86400) == []
     host.pass_time(1)
-    assert mirrors.prune(86400, check_mode=True) == [EVENT] and present(mirrors) == [NAME]
-    assert mirrors.prune(86400) == [EVENT] and present(mirrors) == []
+    assert replicas.prune(86400, check_mode=True) == [EVENT] and present(replicas) == [NAME]
+    assert replicas.prune(86400) == [EVENT] and present(replicas) == []
 
 
-def test_a_copy_of_what_still_stands_is_kept_until_it_is_a_month_old(records, mirrors, host):
-    mirrors.write("web1", "VM-1", drained(records))
+def test_a_copy_of_what_still_stands_is_kept_until_it_is_a_month_old(records, replicas, host):
+    replicas.write("web1", "VM-1", drained(records))
     host.pass_time(29 * 86400)
-    assert mirrors.prune(86400) == [] and present(mirrors) == [NAME]
+    assert replicas.prune(86400) == [] and present(replicas) == [NAME]
 
 
-def test_a_copy_that_goes_in_this_moment_hides_no_other(records, mirrors, monkeypatch):
+def test_a_copy_that_goes_in_this_moment_hides_no_other(records, replicas, monkeypatch):
     record = drained(records)
     for name in ("web1", "web3"):
-        mirrors.write(name, "VM-1", record)
-    first, read = present(mirrors)[0], mirrors.files.read
+        replicas.write(name, "VM-1", record)
+    first, read = present(replicas)[0], replicas.files.read
 
     def gone(name):
         if name == first:
             raise FileNotFoundError(name)
         return read(name)
 
-    monkeypatch.setattr(mirrors.files, "read", gone)
-    reading = mirrors.read_all()
-    assert (len(reading.mirrors), reading.problems) == (1, [])
+    monkeypatch.setattr(replicas.files, "read", gone)
+    reading = replicas.read_all()
+    assert (len(reading.replicas), reading.problems) == (1, [])
 
 
 @pytest.mark.parametrize("value", [5, "", None, ["VM-2"]])
-def test_a_keeper_that_is_no_text_is_none(records, mirrors, value):
-    mirrors.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
-    path = os.path.join(mirrors.files.where, NAME)
+def test_a_keeper_that_is_no_text_is_none(records, replicas, value):
+    replicas.write("web1", "VM-1", drained(records), keeper_vm_id="VM-2")
+    path = os.path.join(replicas.files.where, NAME)
     with open(path, encoding="utf-8") as stream:
         data = json.load(stream)
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({**data, "keeper_vm_id": value}, stream)
-    (found,) = mirrors.read_all("VM-3").mirrors
+    (found,) = replicas.read_all("VM-3").replicas
     assert found["keeper_vm_id"] is None

@@ -12,7 +12,7 @@ import re
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step, take_step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange, apply_change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import (
     ALWAYS,
@@ -31,11 +31,11 @@ ROLES = os.path.join(os.path.dirname(__file__), *[".."] * 6, "roles")
 
 
 def in_phase(phase, outcome=None):
-    return take_step(None, EVENT, Step(changes={"phase": phase, "outcome": outcome}), utc_text(START))
+    return apply_change(None, EVENT, RecordChange(changes={"phase": phase, "outcome": outcome}), utc_text(START))
 
 
 def entered(record, phase, **changes):
-    return take_step(record, EVENT, Step(changes={"phase": phase, **changes}), utc_text(START + 1))
+    return apply_change(record, EVENT, RecordChange(changes={"phase": phase, **changes}), utc_text(START + 1))
 
 
 def test_the_table_knows_every_phase_once():
@@ -145,7 +145,7 @@ def test_no_record_has_a_history_outside_of_the_table(writes):
         before = record
         method = {"id": "1-x", "state": "begun"} if drains else {}
         try:
-            record = take_step(record, EVENT, Step(changes={"phase": phase, **changes}, method=method), utc_text(START + place))
+            record = apply_change(record, EVENT, RecordChange(changes={"phase": phase, **changes}, method=method), utc_text(START + place))
         except RecordsError as error:
             assert before is not None and not may_follow(before["phase"], phase, before["outcome"] is not None)
             assert f"phase {phase} cannot follow {before['phase']}" in str(error)

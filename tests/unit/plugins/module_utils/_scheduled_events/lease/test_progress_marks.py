@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks of upgrades: begun, done, written under the claim, and of this VM only."""
+"""Marks of upgrades: begun, done, written under the lease, and of this VM only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, LeaseLost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import Marks, mark_name
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks, progress_mark_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import FakeHost
 
@@ -31,52 +31,55 @@ def files(tmp_path):
     return LocalFiles(str(tmp_path / "records"))
 
 
-def mark(files, host, state, *, check_mode=False, claimed=True, name=NAME, **more):
-    if claimed:
+def mark(files, host, state, *, check_mode=False, leased=True, name=NAME, **more):
+    if leased:
         LeaseStore(files, host).make(RUN, UPGRADE + name, 600, "upgrade")
     options = {key: spec.get("default") for key, spec in record_arguments().items()}
-    options.update(state="marked", upgrade={"name": name, "state": state}, claim={"run": RUN, "who": "alice", "seconds": 600}, **more)
+    options.update(state="marked", upgrade={"name": name, "state": state}, lease={"run": RUN, "who": "alice", "seconds": 600}, **more)
     return change_records(files, host, options, check_mode, lambda line: None)
 
 
 def test_begun_and_done_and_forgotten(files, host):
     begun = mark(files, host, "begun")
     assert begun["changed"]
-    assert Marks(files, host).read_all() == ([{"name": NAME, "state": "begun", "at": host.now(), "begun_at": host.now(), "run": RUN, "who": "alice"}], [])
+    assert ProgressMarks(files, host).read_all() == (
+        [{"name": NAME, "state": "begun", "at": host.now(), "begun_at": host.now(), "run": RUN, "who": "alice"}],
+        [],
+    )
     assert mark(files, host, "begun")["changed"] is False
     done = mark(files, host, "done")
     assert (done["changed"], done["upgrade"]["state"], done["diff"]["before"]["upgrade"]["state"]) == (True, "done", "begun")
     assert done["upgrade"]["begun_at"] == begun["upgrade"]["at"]
     assert mark(files, host, "absent")["changed"]
-    assert Marks(files, host).read_all() == ([], [])
+    assert ProgressMarks(files, host).read_all() == ([], [])
     assert mark(files, host, "absent")["changed"] is False
 
 
-def test_without_its_claim_nothing_is_written(files, host):
+def test_without_its_lease_nothing_is_written(files, host):
     with pytest.raises(LeaseLost):
-        mark(files, host, "begun", claimed=False)
-    assert Marks(files, host).read_all().marks == []
+        mark(files, host, "begun", leased=False)
+    assert ProgressMarks(files, host).read_all().marks == []
     mark(files, host, "begun")
     LeaseStore(files, host).withdraw(RUN)
     with pytest.raises(LeaseLost):
-        mark(files, host, "begun", claimed=False)
+        mark(files, host, "begun", leased=False)
 
 
 def test_check_mode_says_it_and_writes_nothing(files, host):
-    assert mark(files, host, "begun", check_mode=True, claimed=False)["changed"]
+    assert mark(files, host, "begun", check_mode=True, leased=False)["changed"]
     assert not os.path.exists(files.where)
 
 
 def test_names_that_differ_in_case_are_two(files, host):
     mark(files, host, "begun")
     mark(files, host, "done", name=NAME.upper())
-    assert [(one["name"], one["state"]) for one in Marks(files, host).read_all().marks] == [(NAME.upper(), "done"), (NAME, "begun")]
+    assert [(one["name"], one["state"]) for one in ProgressMarks(files, host).read_all().marks] == [(NAME.upper(), "done"), (NAME, "begun")]
 
 
 def test_a_mark_that_came_with_an_image_says_nothing_here(files, host):
     mark(files, host, "done", vm_id="VM-1")
-    assert [one["state"] for one in Marks(files, host, "vm-1").read_all().marks] == ["done"]
-    reading = Marks(files, host, "vm-2").read_all()
+    assert [one["state"] for one in ProgressMarks(files, host, "vm-1").read_all().marks] == ["done"]
+    reading = ProgressMarks(files, host, "vm-2").read_all()
     assert reading.marks == []
     assert "belongs to VM vm-1" in reading.problems[0]
     assert mark(files, host, "begun", vm_id="VM-2")["changed"]
@@ -85,29 +88,29 @@ def test_a_mark_that_came_with_an_image_says_nothing_here(files, host):
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", json.dumps({"format": 1, "name": "other", "state": "done"}).encode()])
 def test_what_cannot_be_read_is_said_and_never_done(files, host, content):
     files.make()
-    files.write_exclusive(mark_name(NAME), content)
-    reading = Marks(files, host).read_all()
+    files.write_exclusive(progress_mark_name(NAME), content)
+    reading = ProgressMarks(files, host).read_all()
     assert reading.marks == []
-    assert mark_name(NAME) in reading.problems[0]
+    assert progress_mark_name(NAME) in reading.problems[0]
     assert mark(files, host, "begun")["upgrade"]["state"] == "begun"
 
 
 @pytest.mark.parametrize("name", ["", " ", " x", "a\nb", "x" * 101])
 def test_names_that_cannot_be_are_refused(files, host, name):
     with pytest.raises(RecordsError, match=r"upgrade\.name"):
-        mark(files, host, "begun", name=name, claimed=False)
+        mark(files, host, "begun", name=name, leased=False)
 
 
-def test_a_claim_that_goes_while_it_is_renewed_was_not_there(files, host, monkeypatch):
-    """Who renews goes on only if its claim never was gone: what is made in its place comes beside the run that has removed it."""
+def test_a_lease_that_goes_while_it_is_renewed_was_not_there(files, host, monkeypatch):
+    """Who renews goes on only if its lease never was gone: what is made in its place comes beside the run that has removed it."""
     event_id = UPGRADE + NAME
     options = {key: spec.get("default") for key, spec in record_arguments().items()}
-    options.update(state="claimed", event_id=event_id, claim={"run": RUN, "seconds": 600})
+    options.update(state="leased", event_id=event_id, lease={"run": RUN, "seconds": 600})
     first = change_records(files, host, options, False, lambda line: None)
-    assert first["diff"]["before"]["claims"] == []
+    assert first["diff"]["before"]["leases"] == []
     host.pass_time(1)
     renewed = change_records(files, host, options, False, lambda line: None)
-    assert renewed["diff"]["before"]["claims"] == first["claims"]
+    assert renewed["diff"]["before"]["leases"] == first["leases"]
     real = LeaseStore.renew
 
     def renew(self, *given):
@@ -117,4 +120,4 @@ def test_a_claim_that_goes_while_it_is_renewed_was_not_there(files, host, monkey
 
     monkeypatch.setattr(LeaseStore, "renew", renew)
     host.pass_time(1)
-    assert change_records(files, host, options, False, lambda line: None)["diff"]["before"]["claims"] == []
+    assert change_records(files, host, options, False, lambda line: None)["diff"]["before"]["leases"] == []

@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import EVENT
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import FakeTransport, document, raw_event
 
-CLAIM = {"run": RUN, "seconds": 60.0}
+LEASE = {"run": RUN, "seconds": 60.0}
 
 
 class Endpoint:
@@ -80,31 +80,36 @@ def method(monkeypatch):
 
 
 def action(kind, **keys):
-    return dict({"act": kind, "event_id": EVENT}, **keys)
+    return dict({"action": kind, "event_id": EVENT}, **keys)
 
 
 def drain(**keys):
-    return action("drain", **dict({"event": ABOUT, "steps": [step()]}, **keys))
+    return action("drain", **dict({"event": ABOUT, "methods": [step()]}, **keys))
 
 
 def test_all_actions_in_order_and_then_one_observation(act, method):
     found = act(
-        action("claim", claim=CLAIM), drain(claim=CLAIM), action("approve", event_ids=[EVENT], claim=CLAIM), action("release", claim=CLAIM), observe=True
+        action("acquire", lease=LEASE), drain(lease=LEASE), action("approve", event_ids=[EVENT], lease=LEASE), action("release", lease=LEASE), observe=True
     )
-    assert [(result["act"], result["failed"]) for result in found["results"]] == [("claim", False), ("drain", False), ("approve", False), ("release", False)]
-    assert [len(found["results"][place]["claims"]) for place in (0, 3)] == [1, 0]
+    assert [(result["action"], result["failed"]) for result in found["results"]] == [
+        ("acquire", False),
+        ("drain", False),
+        ("approve", False),
+        ("release", False),
+    ]
+    assert [len(found["results"][place]["leases"]) for place in (0, 3)] == [1, 0]
     assert (found["results"][1]["state"], found["results"][2]["approved"], found["changed"]) == ("drained", [EVENT], True)
     assert act.endpoint.posted() == [{"StartRequests": [{"EventId": EVENT}]}]
     assert [(record["phase"], record["vm_id"]) for record in found["records"]] == [("approved", "VM-A")]
     assert found["records"][0]["approving_at"] <= found["records"][0]["approved_at"]
-    assert (found["claims"], found["vm_name"], len(found["events"])) == ([], "vm_0", 1)
+    assert (found["leases"], found["vm_name"], len(found["events"])) == ([], "vm_0", 1)
 
 
 def test_an_action_that_fails_says_so_and_the_next_is_taken(act, method):
-    found = act(action("explode"), drain(steps="x"), drain(claim=CLAIM), drain(event_id="other", event={}))
+    found = act(action("explode"), drain(methods="x"), drain(lease=LEASE), drain(event_id="other", event={}))
     assert [result["failed"] for result in found["results"]] == [True, True, False, False]
-    assert "act is 'explode'; known are claim" in found["results"][0]["msg"]
-    assert "steps must be a list" in found["results"][1]["msg"]
+    assert "action is 'explode'; known are acquire" in found["results"][0]["msg"]
+    assert "methods must be a list" in found["results"][1]["msg"]
     # The lease is gone: that drain has failed, and nothing was touched.
     assert (found["results"][2]["state"], found["results"][3]["state"]) == ("failed", "drained")
     assert method.calls == ["find", "find", "begin", "check"]
@@ -115,40 +120,40 @@ def test_an_action_that_fails_says_so_and_the_next_is_taken(act, method):
 @pytest.mark.parametrize("kind", ["drain", "undo", "recover", "approve"])
 @pytest.mark.parametrize("event_id", [None, "", " "])
 def test_an_action_without_an_event_writes_no_record(act, method, kind, event_id):
-    found = act({"act": kind, "event_id": event_id, "steps": [step()], "event": {}, "event_ids": [event_id or ""]})
+    found = act({"action": kind, "event_id": event_id, "methods": [step()], "event": {}, "event_ids": [event_id or ""]})
     assert found["results"][0]["failed"] and "event_id is missing" in found["results"][0]["msg"]
     assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == ([], [], False)
 
 
 @pytest.mark.parametrize("steps", [None, {}, "x", [None], [{}], [{"id": 5, "kind": "none"}], [{"id": "a"}]])
 def test_steps_that_cannot_be_read_are_an_error_of_that_action(act, steps):
-    (result,) = act(drain(steps=steps))["results"]
+    (result,) = act(drain(methods=steps))["results"]
     assert result["failed"] and result["error_kind"] == "bad_option"
 
 
-@pytest.mark.parametrize("claim", [{"run": "x"}, {"run": RUN, "seconds": -1}, {"seconds": 5}])
-def test_a_claim_that_cannot_be_one_is_an_error_of_that_action(act, method, claim):
-    (result,) = act(drain(claim=claim))["results"]
-    assert result["failed"] and "claim." in result["msg"] and method.calls == []
+@pytest.mark.parametrize("lease", [{"run": "x"}, {"run": RUN, "seconds": -1}, {"seconds": 5}])
+def test_a_lease_that_cannot_be_one_is_an_error_of_that_action(act, method, lease):
+    (result,) = act(drain(lease=lease))["results"]
+    assert result["failed"] and "lease." in result["msg"] and method.calls == []
 
 
 def test_a_record_that_cannot_be_read_is_an_error_and_stays(act, method):
     act(drain())
     act.vm.damage(lambda data: data.update(phase="sideways"))
     method.calls.clear()
-    found = act(drain(), action("undo", steps=[step()]))
+    found = act(drain(), action("undo", methods=[step()]))
     assert [(result["failed"], result["error_kind"]) for result in found["results"]] == [(True, "records")] * 2
     assert method.calls == []
 
 
 def test_no_approval_without_the_lease(act):
-    (result,) = act(action("approve", event_ids=[EVENT], claim=CLAIM))["results"]
-    assert (result["failed"], result["error_kind"], act.endpoint.posted()) == (True, "claim_lost", [])
+    (result,) = act(action("approve", event_ids=[EVENT], lease=LEASE))["results"]
+    assert (result["failed"], result["error_kind"], act.endpoint.posted()) == (True, "lease_lost", [])
     assert "approved" not in result
 
 
 def test_no_approval_where_one_intention_cannot_be_recorded(act, monkeypatch):
-    act.vm.records.write("other", module.Step())
+    act.vm.records.write("other", module.RecordChange())
     act.vm.vm_id = "VM-A"
     write = module.LeasedRecord.write
 
@@ -165,11 +170,11 @@ def test_no_approval_where_one_intention_cannot_be_recorded(act, monkeypatch):
 def test_the_intention_is_in_the_record_before_the_approval_is_sent(act):
     seen = []
 
-    def look():
+    def observation():
         seen.append(act.vm.record()["approving_at"])
         return document(3, raw_event(EventId=EVENT))
 
-    act.endpoint = Endpoint(look)
+    act.endpoint = Endpoint(observation)
     act(action("approve", event_ids=[EVENT]))
     assert seen and all(seen)
 
@@ -177,7 +182,7 @@ def test_the_intention_is_in_the_record_before_the_approval_is_sent(act):
 def test_an_approval_is_recorded_also_when_the_lease_was_lost_meanwhile(act):
     act.vm.take_lease()
     act.endpoint = Endpoint(lambda: (act.vm.lose_lease(), document(3, raw_event(EventId=EVENT.lower())))[1])
-    (result,) = act(action("approve", event_ids=[EVENT], claim=CLAIM))["results"]
+    (result,) = act(action("approve", event_ids=[EVENT], lease=LEASE))["results"]
     assert (result["failed"], result["approved"]) == (False, [EVENT.lower()])
     assert act.vm.record()["phase"] == "approved"
 
@@ -192,23 +197,25 @@ def test_an_event_that_names_others_is_not_approved(act):
 def test_undo_and_recover_differ_in_what_they_keep(act, method):
     method.checks = [OSError("broken")]
     act(drain())
-    (result,) = act(action("undo", steps=[step()], keep_phase=True))["results"]
+    (result,) = act(action("undo", methods=[step()], keep_phase=True))["results"]
     assert (result["state"], act.vm.record()["phase"], act.vm.record()["reason"]) == ("undone", "failed", "1-scripted: broken")
     act(drain())
-    (result,) = act(action("recover", steps=[step()]))["results"]
+    (result,) = act(action("recover", methods=[step()]))["results"]
     assert (result["state"], act.vm.record()["phase"]) == ("undone", "recovering")
 
 
 def test_the_record_of_another_vm_is_not_undone(act, method):
     act(drain())
     act.vm.vm_id = "VM-B"
-    (result,) = act(action("undo", steps=[step()]))["results"]
+    (result,) = act(action("undo", methods=[step()]))["results"]
     assert result["state"] == "failed" and "undo" not in method.calls
 
 
 def test_check_mode_touches_nothing(act, method):
     act.check_mode = True
-    found = act(action("claim", claim=CLAIM), drain(), action("recover", steps=[step()]), action("approve", event_ids=[EVENT]), action("forget"), observe=True)
+    found = act(
+        action("acquire", lease=LEASE), drain(), action("recover", methods=[step()]), action("approve", event_ids=[EVENT]), action("prune"), observe=True
+    )
     assert [result.get("state") for result in found["results"]] == [None, "draining", "undoing", "approved", None]
     assert [result["failed"] for result in found["results"]] == [False] * 5
     assert (method.calls, act.endpoint.posted(), os.path.exists(act.vm.files.where)) == ([], [], False)
@@ -223,10 +230,10 @@ def test_without_an_observation_the_results_are_not_lost(act, method):
 
 @pytest.mark.parametrize(("error", "kind"), [(OSError("no space left"), "records"), (module.RecordsError("in a mess"), "records"), (KeyError(), "internal")])
 def test_whatever_the_observation_fails_of_the_results_are_not_lost(act, method, monkeypatch, error, kind):
-    def look(*given):
+    def observation(*given):
         raise error
 
-    monkeypatch.setattr(module, "look", look)
+    monkeypatch.setattr(module, "observation", observe)
     with pytest.raises(Failed) as caught:
         act(drain(), action("explode"), observe=True)
     found = caught.value.result
@@ -241,11 +248,11 @@ def test_a_vm_that_is_lost_has_no_result(act, method, monkeypatch):
     class Lost(Exception):
         pass
 
-    def look(*given):
+    def observation(*given):
         raise Lost
 
     act.vm.machine = act.vm.machine._replace(is_lost=lambda error: isinstance(error, Lost))
-    monkeypatch.setattr(module, "look", look)
+    monkeypatch.setattr(module, "observation", observe)
     with pytest.raises(Lost):
         act(drain(), observe=True)
     method.checks = [Lost()]
@@ -254,21 +261,21 @@ def test_a_vm_that_is_lost_has_no_result(act, method, monkeypatch):
 
 
 def test_nothing_is_asked_of_the_endpoint_that_is_not_needed(act, method):
-    act(drain(), action("note", changes={"told": ["drained"]}))
+    act(drain(), action("write", changes={"told": ["drained"]}))
     assert act.endpoint.opened == []
     assert act.vm.record()["told"] == ["drained"]
 
 
 def test_a_note_that_is_bound_to_a_revision_is_refused_when_another_has_written(act):
-    act(action("note", event=ABOUT, changes={"phase": "held"}))
-    found = act(action("note", changes={"phase": "noticed"}, expected_revision=7), action("note", changes={"reason": "x"}, expected_revision=1))
+    act(action("write", event=ABOUT, changes={"phase": "held"}))
+    found = act(action("write", changes={"phase": "noticed"}, expected_revision=7), action("write", changes={"reason": "x"}, expected_revision=1))
     assert [result["failed"] for result in found["results"]] == [True, False] and found["results"][0]["error_kind"] == "conflict"
 
 
 def test_each_phase_is_one_line_in_the_log_of_the_vm(act, method):
     lines = []
     access = HostAccess(
-        False, act.warnings.append, files=lambda path: act.vm.files, host=lambda boot_id: act.vm.host, machine=lambda now: act.vm.machine, tell=lines.append
+        False, act.warnings.append, files=lambda path: act.vm.files, host=lambda boot_id: act.vm.host, machine=lambda now: act.vm.machine, log=lines.append
     )
     options = {name: about.get("default") for name, about in act_arguments().items()}
     options.update(actions=[drain(event={**ABOUT, "event_type": "Re\nboot \x1b[31m"})], observe=False)
@@ -294,13 +301,13 @@ def cluster(act):
     return act.vm.machine.failover_cluster
 
 
-TAKE_OVER = {"act": "take_over", "instance": "SQL2", "group": "Orders"}
+TAKE_OVER = {"action": "take_over", "instance": "SQL2", "group": "Orders"}
 
 
 def test_a_replica_takes_over_and_nothing_else_is_asked_of_its_vm(act, cluster, monkeypatch):
     monkeypatch.setattr(module, "boot_id_of", lambda files, host: pytest.fail("nobody asks for the boot"))
     (result,) = act(TAKE_OVER)["results"]
-    assert (result, cluster.calls) == ({"act": "take_over", "event_id": "", "failed": False, "changed": True}, [("SQL2", "Orders")])
+    assert (result, cluster.calls) == ({"action": "take_over", "event_id": "", "failed": False, "changed": True}, [("SQL2", "Orders")])
     assert not os.path.exists(act.vm.files.where)
     cluster.error = OSError("SQL2 was to take over: no")
     (result,) = act(TAKE_OVER)["results"]
@@ -348,15 +355,15 @@ JSON = st.recursive(
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.fixed_dictionaries(
-        {"act": st.sampled_from(["drain", "undo", "recover"])},
+        {"action": st.sampled_from(["drain", "undo", "recover"])},
         optional={
             **dict.fromkeys(("event", "deadline", "late", "rule", "verify", "problem", "complete", "stop_at_finding", "keep_phase"), JSON),
             "reports": st.lists(JSON, max_size=2),
-            "steps": JSON
+            "methods": JSON
             | st.lists(
                 st.fixed_dictionaries(
                     {"id": st.text(max_size=5), "kind": st.sampled_from(["none", "service", "x"])},
-                    optional=dict.fromkeys(("given", "where", "act", "ends", "report", "outside"), JSON),
+                    optional=dict.fromkeys(("given", "where", "runs", "ends", "report", "outside"), JSON),
                 ),
                 max_size=3,
             ),
@@ -365,6 +372,6 @@ JSON = st.recursive(
 )
 def test_any_order_has_a_result(tmp_path_factory, order):
     act = Acted(tmp_path_factory.mktemp("vm"))
-    for kind in (order["act"], "recover"):
-        (result,) = act({**order, "act": kind, "event_id": EVENT})["results"]
+    for kind in (order["action"], "recover"):
+        (result,) = act({**order, "action": kind, "event_id": EVENT})["results"]
         assert result["failed"] or result["state"] in ("drained", "draining", "found", "failed", "undone", "undoing")

@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import look, look_arguments
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     START,
@@ -46,16 +46,16 @@ def files(tmp_path):
 
 def take(files, host, *script, instance=INSTANCE, check_mode=False, **options):
     client, warnings = fake_client(FakeTransport(*(script or (document(3, raw_event()),)), instance=instance))
-    result = look(client, files, host, dict(OPTIONS, **options), check_mode)
+    result = observe(client, files, host, dict(OPTIONS, **options), check_mode)
     json.dumps(result)
     return dict(result, warnings=warnings)
 
 
-def test_a_look_has_every_key(files, host):
+def test_an_observation_has_every_key(files, host):
     seen = take(files, host)
     assert set(seen) - {"warnings"} == {
         *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
-        *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "claims", "mirrors"),
+        *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "leases", "replicas"),
         *("endpoint", "endpoint_source", "upgrades", "tombstones"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, API_VERSIONS[0])
@@ -169,7 +169,7 @@ def test_without_root(tmp_path, mode):
 
 
 def test_every_option_has_a_type_and_the_spec_is_fresh():
-    spec = look_arguments()
+    spec = observation_arguments()
     assert all("type" in option for option in spec.values())
     spec["health"]["options"].clear()
-    assert look_arguments()["health"]["options"]
+    assert observation_arguments()["health"]["options"]

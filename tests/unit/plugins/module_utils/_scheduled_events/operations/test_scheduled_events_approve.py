@@ -212,7 +212,7 @@ def test_the_guard_is_asked_again_before_anything_is_sent_again() -> None:
 
 
 @pytest.mark.parametrize("status", [404, 410, 429, 500, 503, 504])
-def test_passing_faults_of_a_post_are_retried_with_a_look_in_between(status: int) -> None:
+def test_passing_faults_of_a_post_are_retried_with_an_observation_in_between(status: int) -> None:
     transport = FakeTransport(BOTH)
     transport.posts = [(status, ""), (status, ""), ""]
     result, unused, clock = run(transport)

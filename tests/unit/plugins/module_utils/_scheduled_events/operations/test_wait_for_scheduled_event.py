@@ -222,7 +222,7 @@ def test_timeout_fails_with_the_same_keys(state: str) -> None:
     assert ("Scheduled" if state != "scheduled" else "no such event seen") in str(waited.error)
 
 
-def test_timeout_zero_looks_once_and_gives_that_look_a_fair_time() -> None:
+def test_timeout_zero_observations_once_and_gives_that_observation_a_fair_time() -> None:
     waited = Waited("scheduled", document(2), timeout=0)
     assert (waited.outcome, waited.result["polls"]) == ("timeout", 1)
     assert waited.transport.limits[0] == (5.0, 5.0)

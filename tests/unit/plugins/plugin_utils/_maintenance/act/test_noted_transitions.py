@@ -34,7 +34,7 @@ HEALTH = (True, False, None)
 
 def asked_for(found: dict[str, Any]) -> list[str]:
     """The phases that a plan writes."""
-    return [step["changes"]["phase"] for step in found["steps"] if step["act"] == "note" and "phase" in step["changes"]]
+    return [step["changes"]["phase"] for step in found["actions"] if step["action"] == "write" and "phase" in step["changes"]]
 
 
 @pytest.mark.parametrize("outcome", [None, "unknown"])

@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 def told(found: dict[str, Any]) -> list[str]:
     """The phases that this plan tells."""
-    return [step["phase"] for step in found["steps"] if step["act"] == "tell"]
+    return [step["phase"] for step in found["actions"] if step["action"] == "notify"]
 
 
 def test_each_phase_is_told_once() -> None:
@@ -22,4 +22,4 @@ def test_each_phase_is_told_once() -> None:
 
 
 def test_nothing_is_recorded_for_nobody() -> None:
-    assert told(plan(vm("vm1", [event()], [record("drained", told=[])]), tell=False)) == []
+    assert told(plan(vm("vm1", [event()], [record("drained", told=[])]), notify=False)) == []

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions
 
-KINDS = [type(f"Of{act}", (actions.Action,), {"act": act, "__slots__": ()}) for act in sorted(stages.ORDER)]
+KINDS = [type(f"Of{act}", (actions.Action,), {"name": act, "__slots__": ()}) for act in sorted(stages.ORDER)]
 ACTIONS = st.lists(st.builds(lambda host, kind: kind(host=host, event_id="E", reason="test"), st.sampled_from(["a", "b", "c"]), st.sampled_from(KINDS)))
 
 
@@ -23,7 +23,7 @@ def taken(found: list[dict[str, Any]], mine: list[actions.Action]) -> list[actio
     """As roles/respond/tasks/act_*.yml take them."""
     done: list[actions.Action] = []
     for stage in found:
-        here = [action for action in mine if action.act in stage["acts"]]
+        here = [action for action in mine if action.name in stage["actions"]]
         done += here if stage["name"] in stages.AT_ONCE else here[stage["place"] : stage["place"] + 1]
     return done
 
@@ -35,16 +35,16 @@ def test_every_action_is_taken_once_and_in_order(given_actions: list[actions.Act
         mine = [action for action in given_actions if action.host == host]
         done = taken(found, mine)
         assert sorted(map(id, done)) == sorted(map(id, mine))
-        assert [stages.ORDER[action.act] for action in done] == sorted(stages.ORDER[action.act] for action in mine)
+        assert [stages.ORDER[action.name] for action in done] == sorted(stages.ORDER[action.name] for action in mine)
         for act in stages.ORDER:
-            assert [action for action in done if action.act == act] == [action for action in mine if action.act == act]
+            assert [action for action in done if action.name == act] == [action for action in mine if action.name == act]
 
 
 @given(ACTIONS)
 def test_no_stage_is_there_for_nothing(given_actions: list[actions.Action]) -> None:
     for stage in stages.stages(given_actions):
         needed = 1 if stage["name"] in stages.AT_ONCE else stage["place"] + 1
-        assert any(sum(action.host == host and action.act in stage["acts"] for action in given_actions) >= needed for host in ("a", "b", "c"))
+        assert any(sum(action.host == host and action.name in stage["actions"] for action in given_actions) >= needed for host in ("a", "b", "c"))
 
 
 def test_there_is_a_task_file_for_each_that_a_module_does_not_take() -> None:
@@ -59,5 +59,5 @@ def test_one_vm_makes_no_iteration_long_and_its_first_actions_come_first(given_a
     assert len(stages.stages(kept)) <= len(stages.STAGES) * stages.MOST_OF_ONE_VM
     for host in ("a", "b", "c"):
         for name, acts in stages.STAGES:
-            before, after = ([action for action in some if action.host == host and action.act in acts] for some in (given_actions, kept))
+            before, after = ([action for action in some if action.host == host and action.name in acts] for some in (given_actions, kept))
             assert after == before[: None if name in stages.AT_ONCE else stages.MOST_OF_ONE_VM]

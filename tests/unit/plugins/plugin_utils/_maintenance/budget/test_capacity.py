@@ -60,7 +60,7 @@ def test_a_member_named_twice_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "text"),
     [
         ("web", "a list of groups, not str"),
         ({}, "a list of groups, not dict"),
@@ -76,10 +76,10 @@ def test_a_member_named_twice_is_one() -> None:
         *[([web(wrong)], "max_unavailable must be a number") for wrong in (True, -1, 1.5, "", "many", "101%", "-5%", [1])],
     ],
 )
-def test_groups_that_cannot_be_used(given: Any, words: str) -> None:
-    with pytest.raises(CapacityError, match=words):
+def test_groups_that_cannot_be_used(given: Any, text: str) -> None:
+    with pytest.raises(CapacityError, match=text):
         load(given)
-    with pytest.raises(SettingsError, match=words):
+    with pytest.raises(SettingsError, match=text):
         plan(capacity=given)
 
 
@@ -150,12 +150,12 @@ def test_another_vms_word_that_an_event_was_approved_puts_nobody_out() -> None:
         assert "drain vm1 E1" in acts(held(vm("vm1", [E1]), vm("vm2"), vm("vm3", [both]), liar))
 
 
-def test_held_it_looks_again_soon_and_not_at_once() -> None:
+def test_held_it_observations_again_soon_and_not_at_once() -> None:
     known = [record("held", E1, reason="capacity group 'web' has no room")]
-    assert held(vm("vm1", [E1], known), vm("vm2", in_service=False), vm("vm3"))["wait"]["seconds"] == 15
+    assert held(vm("vm1", [E1], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 15
     soon = event("E1", ("vm1",), due=236)
     known = [record("held", soon, reason="capacity group 'web' has no room")]
-    assert held(vm("vm1", [soon], known), vm("vm2", in_service=False), vm("vm3"))["wait"]["seconds"] == 6
+    assert held(vm("vm1", [soon], known), vm("vm2", in_service=False), vm("vm3"))["requeue"]["seconds"] == 6
 
 
 def test_two_events_on_one_group_do_not_both_start() -> None:
@@ -300,7 +300,7 @@ def test_at_its_deadline_it_drains_and_is_not_approved() -> None:
     assert acts(held(vm("vm1", [NOT_YET]), AWAY, vm("vm3"))) == []
     found = held(vm("vm1", [NEAR]), AWAY, vm("vm3"))
     assert acts(found) == ["drain vm1 E1"]
-    (step,) = [step for step in found["steps"] if step["act"] == "drain"]
+    (step,) = [step for step in found["actions"] if step["action"] == "drain"]
     assert step["rule"]["beyond_capacity"] is True
     drained = record("drained", NEAR, rule=step["rule"])
     found = held(vm("vm1", [NEAR], [drained]), AWAY, vm("vm3"))
@@ -313,7 +313,7 @@ def test_at_its_deadline_it_drains_and_is_not_approved() -> None:
 def test_what_drained_beyond_stays_so_while_it_is_drained_again() -> None:
     again = record("draining", NEAR, rule={"name": "r", "drain": True, "approve": "after_drain", "beyond_capacity": True})
     found = held(vm("vm1", [NEAR], [again]), AWAY, vm("vm3"))
-    assert [step["rule"]["beyond_capacity"] for step in found["steps"] if step["act"] == "drain"] == [True]
+    assert [step["rule"]["beyond_capacity"] for step in found["actions"] if step["action"] == "drain"] == [True]
 
 
 def test_the_policy_may_let_it_come() -> None:

@@ -55,15 +55,15 @@ def observation(dice: random.Random, name: str, events: list[dict[str, Any]]) ->
 
 def out(seen: dict[str, Any] | None, hits: list[dict[str, Any]]) -> bool:
     """By the design's words."""
-    if seen is None or seen["look"] is None:
+    if seen is None or seen["observation"] is None:
         return True
-    look = seen["look"]
-    if look["in_service"] is False:
+    observation = seen["observation"]
+    if observation["in_service"] is False:
         return True
-    if any(one["phase"] in OUT or any(how["state"] != "undone" for how in one["methods"]) for one in look["records"]):
+    if any(one["phase"] in OUT or any(how["state"] != "undone" for how in one["methods"]) for one in observation["records"]):
         return True
     # Each VM by its own document: what others say of it counts for nothing.
-    return any(seen["host"] in one["resources"] for one in hits if one in look["events"])
+    return any(seen["host"] in one["resources"] for one in hits if one in observation["events"])
 
 
 def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list[dict[str, Any]], policy: str | list[dict[str, Any]]) -> int:
@@ -75,12 +75,12 @@ def check(seen: list[dict[str, Any]], events: list[dict[str, Any]], groups: list
     hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["rule"]["drain"] and one["event_status"] == "Started"]
     outs = {name for name in NAMES if out(by_name.get(name), hits)}
     anyway, starts = set(), set()
-    for step in found["steps"]:
-        if step["act"] == "drain":
+    for step in found["actions"]:
+        if step["action"] == "drain":
             one = by_id[step["event_id"]]
             late = one["event_status"] == "Started" or (one["not_before"] is not None and starts_in(found, one) <= DEADLINE)
             (anyway if late and policy == "default" else starts).add(step["host"])
-        elif step["act"] == "approve":
+        elif step["action"] == "approve":
             starts.update(name for key in step["event_ids"] for name in by_id[key]["resources"])
     taken = 0
     for group in groups:

@@ -33,7 +33,7 @@ def fleet(out: int, *hit: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("out", "words"),
+    ("out", "text"),
     [
         (1, "vm2 (not in service)"),
         (5, ", ".join(f"vm{number} (not in service)" for number in range(2, 7))),
@@ -41,17 +41,17 @@ def fleet(out: int, *hit: dict[str, Any]) -> list[dict[str, Any]]:
         (8, ", ".join(f"vm{number} (not in service)" for number in range(2, 7)) + " and 3 more"),
     ],
 )
-def test_five_of_those_that_are_out_are_named_and_the_rest_counted(out: int, words: str) -> None:
+def test_five_of_those_that_are_out_are_named_and_the_rest_counted(out: int, text: str) -> None:
     found = plan(*fleet(out, vm("vm1", [event()])), capacity=group(out))
-    assert reason(found) == f"capacity group 'web' lets {out} of its 9 members be out; vm1 would be more, beside {words}"
+    assert reason(found) == f"capacity group 'web' lets {out} of its 9 members be out; vm1 would be more, beside {text}"
     assert acts(plan(*fleet(out, vm("vm1", [event()])), capacity=group(out + 1))) == ["drain vm1 E1"]
 
 
-@pytest.mark.parametrize(("count", "words"), [(3, "vm1, vm2, vm3"), (6, "vm1, vm2, vm3, vm4, vm5 and 1 more")])
-def test_an_event_that_takes_more_than_ever_fit_is_said_to(count: int, words: str) -> None:
+@pytest.mark.parametrize(("count", "text"), [(3, "vm1, vm2, vm3"), (6, "vm1, vm2, vm3, vm4, vm5 and 1 more")])
+def test_an_event_that_takes_more_than_ever_fit_is_said_to(count: int, text: str) -> None:
     large = event(resources=NAMES[:count])
     found = plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(2))
-    assert reason(found) == f"capacity group 'web' lets 2 of its 9 members be out, and the event takes {words} together"
+    assert reason(found) == f"capacity group 'web' lets 2 of its 9 members be out, and the event takes {text} together"
     assert acts(plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(count))) == [f"drain {name} E1" for name in NAMES[:count]]
 
 
@@ -91,12 +91,12 @@ def test_why_a_member_counts_as_out(second: dict[str, Any], why: str | None) -> 
 
 
 def test_the_run_that_has_leased_a_member_first_is_named() -> None:
-    claims = [
+    leases = [
         {"name": f"claim-run0000{number}-{'0' * 16}.1.json", "run": f"run0000{number}", "digest": "0" * 16, "event_id": "E9", "kind": "events", "who": who}
         | {"groups": {}, "made_at": at(-10), "limit": at(100), "expired": False}
         for number, who in ((1, "bob on deploy2"), (2, "carol on deploy3"))
     ]
-    found = plan(vm("vm1", [event()], [record("noticed")]), vm("vm2", claims=claims), vm("vm3"), capacity=group(1, ("vm1", "vm2", "vm3")))
+    found = plan(vm("vm1", [event()], [record("noticed")]), vm("vm2", leases=leases), vm("vm3"), capacity=group(1, ("vm1", "vm2", "vm3")))
     assert "bob on deploy2" in reason(found) and "carol" not in reason(found)
 
 
@@ -107,31 +107,31 @@ def crowded(due: float | None, **given: Any) -> dict[str, Any]:
     """What vm1 hears when vm2 takes the only place, the second time it asks."""
     its = event(due=due)
     seen = [vm("vm1", [its], [record("held", its, reason="capacity group 'web' has no room")]), vm("vm2", in_service=False)]
-    return plan(*seen, capacity=group(1, ("vm1", "vm2")), longest_wait=1e6, **given)
+    return plan(*seen, capacity=group(1, ("vm1", "vm2")), longest_requeue=1e6, **given)
 
 
 @pytest.mark.parametrize(("due", "seconds"), [(None, 15), (900, 15), (246, 15), (245, 15), (244, 14), (231, 1), (230.5, 0.5)])
 def test_room_is_looked_for_every_quarter_of_a_minute_and_at_the_last_moment(due: float | None, seconds: float) -> None:
     found = crowded(due)
     assert acts(found) == []
-    assert found["wait"]["seconds"] == seconds
+    assert found["requeue"]["seconds"] == seconds
 
 
-def test_after_its_last_moment_what_is_let_come_still_looks_for_room() -> None:
+def test_after_its_last_moment_what_is_let_come_still_observations_for_room() -> None:
     for due in (230, 229, 100):
-        assert crowded(due, policy=LET_IT_COME)["wait"]["seconds"] == 15, due
+        assert crowded(due, policy=LET_IT_COME)["requeue"]["seconds"] == 15, due
 
 
 @pytest.mark.parametrize(
-    ("due", "policy", "words"),
+    ("due", "policy", "text"),
     [
         (900, "default", "waits for room in capacity group 'web'; drains all the same in 11 min"),
         (900, LET_IT_COME, "waits for room in capacity group 'web'; else Azure starts it undrained in 15 min"),
         (None, "default", "waits for room in capacity group 'web'"),
     ],
 )
-def test_what_comes_next_is_said(due: float | None, policy: Any, words: str) -> None:
-    assert crowded(due, policy=policy)["events"][0]["next"] == words
+def test_what_comes_next_is_said(due: float | None, policy: Any, text: str) -> None:
+    assert crowded(due, policy=policy)["events"][0]["next"] == text
 
 
 def test_what_is_approved_undrained_waits_for_room_or_for_azure() -> None:
@@ -155,7 +155,7 @@ def test_a_drain_whose_run_died_right_after_it_was_written_down_waits_for_room_a
     seen = [vm("vm1", [event()], [begun]), vm("vm2", in_service=False)]
     found = plan(*seen, capacity=group(1, ("vm1", "vm2")))
     assert acts(found) == []
-    assert found["wait"]["seconds"] == 15
+    assert found["requeue"]["seconds"] == 15
     assert noted(found).get("phase") in (None, "held")
     assert acts(plan(seen[0], vm("vm2"), capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
     # One that has acted is out already, and goes on.
@@ -205,10 +205,10 @@ def leased(**more: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("hashes", "same"), [({}, True), ({"other": "0"}, True), ({"web": "0"}, False), ({"web": "zzzz"}, False)])
 def test_only_a_run_that_declares_other_members_is_in_dispute(hashes: dict[str, str], same: bool) -> None:
-    seen = [vm("vm1", [event()]), vm("vm2", claims=leased(groups=hashes)), vm("vm3")]
+    seen = [vm("vm1", [event()]), vm("vm2", leases=leased(groups=hashes)), vm("vm3")]
     run = {"id": "run000mine", "who": "alice"}
     found = plan(*seen, capacity=group(2, ("vm1", "vm2", "vm3")), run=run)
-    assert acts(found) == ["claim vm1 E1"]
+    assert acts(found) == ["acquire vm1 E1"]
     assert found["capacity"][0]["disputed"] == ({} if same else {"vm2": "run run00other of bob on deploy2"})
 
 

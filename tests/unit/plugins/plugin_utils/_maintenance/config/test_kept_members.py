@@ -33,12 +33,12 @@ def db(*keep: str, members: tuple[str, ...] = ("vm1", "vm2", "vm3"), **more: Any
     return {"name": "db", "members": list(members), "keep": list(keep or (REPLICA,)), **more}
 
 
-def server(name: str, events: Any = (), records: Any = (), *, role: str = "replica", zone: str | None = None, **look: Any) -> dict[str, Any]:
+def server(name: str, events: Any = (), records: Any = (), *, role: str = "replica", zone: str | None = None, **observation: Any) -> dict[str, Any]:
     """A VM with a label, and with a zone in its metadata."""
-    found = vm(name, events, records, **look)
+    found = vm(name, events, records, **observation)
     found["labels"] = {"role": role}
-    if found["look"]:
-        found["look"]["identity"] = {**found["look"]["identity"], "zone": zone}
+    if found["observation"]:
+        found["observation"]["identity"] = {**found["observation"]["identity"], "zone": zone}
     return found
 
 
@@ -144,10 +144,10 @@ def test_an_approval_without_a_drain_takes_the_last_one_just_as_little() -> None
     assert acts(plan(*seen, capacity=[db()])) == ["approve vm2 E1"]
 
 
-def test_other_runs_claims_count_as_out() -> None:
+def test_other_runs_leases_count_as_out() -> None:
     its = event("E1", ("vm2",))
-    claim = {"name": "claim-other-0.1.json", "run": "other1", "digest": "0" * 16, "event_id": "E9", "groups": {}, "limit": None, "expired": False}
-    third = server("vm3", claims=[claim])
+    lease = {"name": "claim-other-0.1.json", "run": "other1", "digest": "0" * 16, "event_id": "E9", "groups": {}, "limit": None, "expired": False}
+    third = server("vm3", leases=[lease])
     assert acts(plan(server("vm1", role="primary"), server("vm2", [its]), third, capacity=[db()])) == []
 
 
@@ -165,7 +165,7 @@ def kept(which: int, serving: list[dict[str, Any]]) -> bool:
     """Evaluate the conditions without JMESPath."""
     if which == 0:
         return any(one["labels"]["role"] == "replica" for one in serving)
-    return {"1", "2"} <= {one["look"]["identity"]["zone"] for one in serving}
+    return {"1", "2"} <= {one["observation"]["identity"]["zone"] for one in serving}
 
 
 def check(dice: random.Random) -> int:
@@ -176,8 +176,8 @@ def check(dice: random.Random) -> int:
     for number in range(1, 6):
         one = observation(dice, f"vm{number}", events)
         one["labels"] = {"role": dice.choice(("replica", "replica", "primary"))}
-        if one["look"]:
-            one["look"]["identity"] = {**one["look"]["identity"], "zone": dice.choice(("1", "2"))}
+        if one["observation"]:
+            one["observation"]["identity"] = {**one["observation"]["identity"], "zone": dice.choice(("1", "2"))}
         seen.append(one)
     group = db((REPLICA, ZONES)[which], members=tuple(one["host"] for one in seen))
     found = plan(*seen, capacity=[group])
@@ -185,12 +185,12 @@ def check(dice: random.Random) -> int:
     hits = [by_id[one["event_id"]] for one in found["events"] if one["listed"] and one["rule"]["drain"] and one["event_status"] == "Started"]
     outs = {one["host"] for one in seen if out(one, hits)}
     starts, anyway = set(), set()
-    for step in found["steps"]:
-        if step["act"] == "drain":
+    for step in found["actions"]:
+        if step["action"] == "drain":
             one = by_id[step["event_id"]]
             late = one["event_status"] == "Started" or (one["not_before"] is not None and starts_in(found, one) <= DEADLINE)
             (anyway if late else starts).add(step["host"])
-        elif step["act"] == "approve":
+        elif step["action"] == "approve":
             starts.update(name for key in step["event_ids"] for name in by_id[key]["resources"])
     if starts - outs:
         assert kept(which, [one for one in seen if one["host"] not in outs | starts | anyway]), f"{starts - outs} begin, out are {outs}, {anyway} go anyway"

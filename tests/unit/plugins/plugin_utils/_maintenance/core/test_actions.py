@@ -21,13 +21,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 ROLES = pathlib.Path(actions.__file__).parents[4] / "roles"
 # A key with a default, or asked for with "is defined", may be missing from some of the actions; others must always be there.
-READ = re.compile(r"\b(?:__respond_step|__respond_each|__gate_step|__gate_marks\[0\])\.(?P<key>\w+)(?P<guard>\s*\|\s*default\(|\s+is\s+defined)?")
+READ = re.compile(r"\b(?:__respond_action|__respond_each|__gate_action|__gate_progress_marks\[0\])\.(?P<key>\w+)(?P<guard>\s*\|\s*default\(|\s+is\s+defined)?")
 PLANNED = [kind for kind in actions.KINDS if kind is not actions.MarkProgress]
 
 
 def kinds_of(stage: str) -> list[type[actions.Action]]:
     """Return the kinds of action that a stage takes."""
-    return [kind for kind in PLANNED if kind.act in dict(stages.STAGES)[stage]]
+    return [kind for kind in PLANNED if kind.name in dict(stages.STAGES)[stage]]
 
 
 READERS: dict[str, list[type[actions.Action]]] = {
@@ -67,7 +67,7 @@ def test_roles_read_keys_that_the_serialiser_gives(name: str) -> None:
 
 def test_variables_of_the_role_read_keys_that_some_action_has() -> None:
     read = {one["key"] for line in texts(yaml.safe_load((ROLES / "respond" / "vars" / "main.yml").read_text())) for one in READ.finditer(line)}
-    assert "mirror" in read
+    assert "keeper" in read
     assert read <= {key for kind in PLANNED for key in actions.keys(kind)}
 
 
@@ -78,22 +78,22 @@ def test_every_file_that_reads_an_action_is_tested() -> None:
 
 
 def test_what_maintenance_act_is_asked_for_is_what_the_serialiser_gives() -> None:
-    of_records = {key for kind in PLANNED if kind.act in maintenance_act.RECORD_STATES for key in actions.keys(kind)}
+    of_records = {key for kind in PLANNED if kind.name in maintenance_act.RECORD_STATES for key in actions.keys(kind)}
     assert set(maintenance_act.RECORD_OPTIONS) <= of_records
-    assert {"event_ids", "approve_for", "claim"} <= actions.keys(actions.Approve).keys()
+    assert {"event_ids", "approve_for", "lease"} <= actions.keys(actions.Approve).keys()
     assert set(vm_actions.DRAIN_KEYS) <= {key for key, always in actions.keys(actions.Drain).items() if always}
     assert set(vm_actions.UNDO_KEYS) <= {key for key, always in actions.keys(actions.Undo).items() if always}
-    assert {kind.act for kind in PLANNED} - {"mirror", "tell"} == set(vm_actions.ORDER)
+    assert {kind.name for kind in PLANNED} - {"replicate", "notify"} == set(vm_actions.ORDER)
     # No plan asks for it: role drain does, of another node of a failover cluster.
-    assert set(maintenance_act.ACTS) == {*vm_actions.ORDER, "take_over"}
+    assert set(maintenance_act.ACTIONS) == {*vm_actions.ORDER, "take_over"}
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "[{when: __respond_step.nothing}]",
+        "[{when: __respond_action.nothing}]",
         '[{debug: {msg: "{{ __respond_each.nothing | default(1) }}"}}]',
-        '[{vars: {a: [{b: "{{ __respond_each.mirror }}"}]}}]',
+        '[{vars: {a: [{b: "{{ __respond_each.keeper }}"}]}}]',
     ],
 )
 def test_a_key_that_is_not_given_is_found(text: str) -> None:
@@ -113,7 +113,7 @@ def test_the_serialiser_gives_the_keys_of_a_kind(kind: type[actions.Action]) -> 
     optional = {"lease": {"run": "r"}, "keeper": None, "expected_revision": 7}
     filled = actions.serialise(made(kind, **{one.name: optional[one.name] for one in dataclasses.fields(kind) if one.name in optional}))
     assert filled.keys() == keys.keys()
-    assert filled["act"] == kind.act
+    assert filled["action"] == kind.name
 
 
 def test_an_action_cannot_be_changed() -> None:
@@ -122,10 +122,10 @@ def test_an_action_cannot_be_changed() -> None:
 
 
 def test_a_keeper_that_could_not_be_found_is_told_from_none_that_is_needed() -> None:
-    assert "mirror" not in actions.serialise(made(actions.Undo))
-    assert actions.serialise(made(actions.Undo, keeper=None))["mirror"] is None
-    assert actions.serialise(made(actions.Undo, keeper="web2"))["mirror"] == "web2"
+    assert "keeper" not in actions.serialise(made(actions.Undo))
+    assert actions.serialise(made(actions.Undo, keeper=None))["keeper"] is None
+    assert actions.serialise(made(actions.Undo, keeper="web2"))["keeper"] == "web2"
 
 
 def test_every_kind_of_the_plan_has_a_stage() -> None:
-    assert {kind.act for kind in PLANNED} == stages.ORDER.keys()
+    assert {kind.name for kind in PLANNED} == stages.ORDER.keys()

@@ -52,17 +52,17 @@ def test_who_could_not_be_read_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("identity", "words"),
+    ("identity", "text"),
     [
         ({}, "--resource-group rg --resource-type virtualMachines --resource-name vm1"),
         ({"scale_set": "web"}, "--resource-group rg --resource-type virtualMachineScaleSets --resource-name web"),
     ],
 )
-def test_where_no_vm_of_it_can_be_read_the_command_for_the_first_is_said(identity: dict[str, str], words: str) -> None:
+def test_where_no_vm_of_it_can_be_read_the_command_for_the_first_is_said(identity: dict[str, str], text: str) -> None:
     said = reason(silent("vm1", **identity), silent("vm2"), vm("vm3", [TWO]))
     assert said == (
         "vm1, vm2 could not be read; if it must go on all the same, only Azure's own command can approve it: "
-        f"az maintenance scheduledevents acknowledge {words} --scheduled-events-id E1"
+        f"az maintenance scheduledevents acknowledge {text} --scheduled-events-id E1"
     )
 
 
@@ -86,14 +86,14 @@ def test_the_most_lasting_reason_is_said() -> None:
     closed = [{"name": "watch", "drain": True, "approve": "never", "window": {"days": ["sat"]}}]
     seen = vm("vm1", [names], [record("noticed", names)], methods=())
     for given in ({}, {"policy": closed}):
-        assert "it also names db9, managed by nobody here" in reason(seen, **given)
+        assert "it also names db9, which are not managed here" in reason(seen, **given)
     alone = vm("vm1", [event()], [record("noticed")], methods=())
     assert reason(alone, policy=closed) == "the policy (rule 'watch') never approves it"
 
 
 def test_an_approval_says_by_which_rules_and_after_what() -> None:
     def said(*observations: dict[str, Any]) -> list[str]:
-        return [step["reason"] for step in plan(*observations)["steps"] if step["act"] == "approve"]
+        return [step["reason"] for step in plan(*observations)["actions"] if step["action"] == "approve"]
 
     assert said(vm("vm1", [event(**PAUSE)])) == ["rule short pause: approved without a drain"]
     assert said(drained("vm1"), drained("vm2")) == ["rule everything else: drained, verified"]
@@ -136,7 +136,7 @@ def test_a_request_that_failed_is_not_repeated_at_once_beside_one_that_is_new() 
     other = event("E2")
     seen = vm("vm1", [event(), other], [record("drained"), record("drained", other, order=2)], could_not_approve=["E1"])
     found = plan(seen)
-    assert [(step["event_ids"], step["continues"]) for step in found["steps"] if step["act"] == "approve"] == [(["E1"], True), (["E2"], False)]
+    assert [(step["event_ids"], step["continues"]) for step in found["actions"] if step["action"] == "approve"] == [(["E1"], True), (["E2"], False)]
 
 
 def test_a_termination_is_approved_by_those_that_can() -> None:

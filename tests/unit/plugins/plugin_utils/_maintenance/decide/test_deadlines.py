@@ -22,7 +22,7 @@ def begins(due: float | None, policy: Any = "default", **settings: Any) -> bool:
 def deadline(due: float | None, its_record: Any = None, status: str = "Scheduled", **settings: Any) -> float:
     records = [its_record] if its_record else []
     found = plan(vm("vm1", [event(due=due, status=status)], records), **settings)
-    (step,) = [step for step in found["steps"] if step["act"] == "drain"]
+    (step,) = [step for step in found["actions"] if step["action"] == "drain"]
     return (timestamps.parse(step["deadline"]) or 0.0) - NOW
 
 
@@ -88,7 +88,7 @@ def test_deadlines() -> None:
 
 def test_a_deadline_is_by_the_controllers_clock() -> None:
     ahead = vm("vm1", [event(due=900)], [record("draining", ago=-3501)], now=at(3600))
-    (step,) = [step for step in plan(ahead)["steps"] if step["act"] == "drain"]
+    (step,) = [step for step in plan(ahead)["actions"] if step["action"] == "drain"]
     assert (timestamps.parse(step["deadline"]) or 0.0) - NOW == pytest.approx(100)
     assert plan(ahead)["summary"]["clocks"] == ["vm1"]
 
@@ -102,23 +102,23 @@ def test_started_before_drained_goes_on_draining() -> None:
 
 def test_noticed_and_drain_in_one_pass() -> None:
     found = plan(vm("vm1", [event()]))
-    assert [step["act"] for step in found["steps"]] == ["note", "drain", "tell"]
+    assert [step["action"] for step in found["actions"]] == ["write", "drain", "notify"]
     assert noted(found) == {"phase": "noticed"}
-    assert found["wait"]["seconds"] == 0
+    assert found["requeue"]["seconds"] == 0
 
 
 @pytest.mark.parametrize(("ago", "seconds"), [(1, 5), (100, 10), (290, 29), (1000, 30)])
 def test_a_long_drain_is_looked_at_less_often(ago: float, seconds: float) -> None:
     found = plan(vm("vm1", [event(due=None)], [record("draining", event(due=None), ago=ago)]), drain_seconds=5000)
-    assert found["steps"][0]["continues"]
-    assert found["wait"]["seconds"] == pytest.approx(seconds, abs=0.3)
-    assert found["wait"]["watch"] == [{"host": "vm1", "incarnation": 3}]
+    assert found["actions"][0]["continues"]
+    assert found["requeue"]["seconds"] == pytest.approx(seconds, abs=0.3)
+    assert found["requeue"]["watch"] == [{"host": "vm1", "incarnation": 3}]
 
 
 def test_the_wait_grows_while_nothing_happens_and_ends_at_the_start() -> None:
     def wait(due: float, ago: float) -> float:
         approved = record("approved", event(due=due), ago=ago, approved_at=at(-ago))
-        seconds = plan(vm("vm1", [event(due=due)], [approved]))["wait"]["seconds"]
+        seconds = plan(vm("vm1", [event(due=due)], [approved]))["requeue"]["seconds"]
         assert isinstance(seconds, float)
         return seconds
 
@@ -130,8 +130,8 @@ def test_the_wait_grows_while_nothing_happens_and_ends_at_the_start() -> None:
 def test_one_vm_is_watched_for_each_group_and_at_most_four() -> None:
     names = tuple(f"vm{number}" for number in range(9))
     events = [event(f"E{number}", (name,)) for number, name in enumerate(names)]
-    assert len(plan(*[vm(name, events) for name in names])["wait"]["watch"]) == 1
-    assert len(plan(*[vm(name, [events[number]]) for number, name in enumerate(names)])["wait"]["watch"]) == 4
+    assert len(plan(*[vm(name, events) for name in names])["requeue"]["watch"]) == 1
+    assert len(plan(*[vm(name, [events[number]]) for number, name in enumerate(names)])["requeue"]["watch"]) == 4
 
 
 def test_done() -> None:
@@ -140,12 +140,12 @@ def test_done() -> None:
     assert plan(vm("vm1", [], [recovered]))["done"]
     assert plan(vm("vm1"), vm("vm2", state="unreachable"))["done"]
     assert not plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True))["done"]
-    idle = vm("vm2")["look"]
-    assert plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_look=idle))["done"]
-    busy = vm("vm2", [event(resources=("vm2",))], [record("approved", event(resources=("vm2",)))])["look"]
-    silent = plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_look=busy))
+    idle = vm("vm2")["observation"]
+    assert plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_observation=idle))["done"]
+    busy = vm("vm2", [event(resources=("vm2",))], [record("approved", event(resources=("vm2",)))])["observation"]
+    silent = plan(vm("vm1"), vm("vm2", state="unreachable", reached_before=True, last_observation=busy))
     assert not silent["done"]
-    assert silent["steps"] == []
+    assert silent["actions"] == []
     assert silent["events"][0]["unknown"] == ["vm2"]
     assert silent["involved"] == ["vm2"]
     assert not plan(vm("vm1", [event()], [record("started")]))["done"]
@@ -153,9 +153,9 @@ def test_done() -> None:
 
 def test_held_for_ever_keeps_nobody_waiting() -> None:
     told = ["noticed", "held"]
-    reason = plan(vm("vm1", [event()], [record("noticed")], methods=()))["steps"][0]["changes"]["reason"]
+    reason = plan(vm("vm1", [event()], [record("noticed")], methods=()))["actions"][0]["changes"]["reason"]
     found = plan(vm("vm1", [event()], [record("held", reason=reason, told=told)], methods=()))
-    assert found["steps"] == []
+    assert found["actions"] == []
     assert found["done"]
     watch = plan(vm("vm1", [event()], [record("noticed", told=told)]), policy=[{"drain": False, "approve": "never"}])
     assert watch["done"]
@@ -163,38 +163,38 @@ def test_held_for_ever_keeps_nobody_waiting() -> None:
 
 def test_old_records_are_forgotten_after_a_day() -> None:
     old = record("recovered", ago=86_401, outcome="completed")
-    assert acts(plan(vm("vm1", [], [old]))) == ["forget vm1 E1"]
+    assert acts(plan(vm("vm1", [], [old]))) == ["prune vm1 E1"]
     assert acts(plan(vm("vm1", [], [{**old, "phase": "failed", "methods": [method("undone")]}], in_service=False), has_health=True)) == []
 
 
 def test_people_are_told_once() -> None:
     found = plan(vm("vm1", [event()], [record("drained", told=["noticed"])]))
-    tells = [step for step in found["steps"] if step["act"] == "tell"]
+    tells = [step for step in found["actions"] if step["action"] == "notify"]
     assert [(step["phase"], step["changes"]) for step in tells] == [("drained", {"told": ["noticed", "drained"]})]
-    assert found["events"][0]["tell"] == ["drained"]
+    assert found["events"][0]["notify"] == ["drained"]
     assert found["events"][0]["lead"] == "vm1"
     two = event(resources=("vm1", "vm2"))
     both = plan(vm("vm1", [two], [record("noticed", two, told=[])]), vm("vm2", [two], [record("noticed", two, told=["noticed"])]))
-    assert not [step for step in both["steps"] if step["act"] == "tell"]
+    assert not [step for step in both["actions"] if step["action"] == "notify"]
 
 
 def test_a_record_that_says_it_already_is_not_written_again() -> None:
     for its_record in (record("drained"), record("draining"), record("held", reason="x")):
         found = plan(vm("vm1", [event()], [its_record]))
-        written = [step for step in found["steps"] if step["act"] == "note"]
+        written = [step for step in found["actions"] if step["action"] == "write"]
         again = {**its_record, **(written[0]["changes"] if written else {})}
-        assert not [step for step in plan(vm("vm1", [event()], [again]))["steps"] if step["act"] == "note"]
+        assert not [step for step in plan(vm("vm1", [event()], [again]))["actions"] if step["action"] == "write"]
 
 
 def test_nobody_waits_for_a_vm_that_was_deleted() -> None:
     for kind in ("Preempt", "Terminate"):
         ending = event(event_type=kind)
         for phase, more, done in (("approved", {"approved_at": at(-9)}, True), ("started", {"started_at": at(-9)}, True), ("drained", {}, False)):
-            before = vm("vm1", [ending], [record(phase, ending, **more)])["look"]
-            found = plan(vm("vm1", state="unreachable", reached_before=True, last_look=before))
+            before = vm("vm1", [ending], [record(phase, ending, **more)])["observation"]
+            found = plan(vm("vm1", state="unreachable", reached_before=True, last_observation=before))
             assert found["done"] is done, (kind, phase)
-    before = vm("vm1", [event()], [record("started", started_at=at(-9))])["look"]
-    assert not plan(vm("vm1", state="unreachable", reached_before=True, last_look=before))["done"]
+    before = vm("vm1", [event()], [record("started", started_at=at(-9))])["observation"]
+    assert not plan(vm("vm1", state="unreachable", reached_before=True, last_observation=before))["done"]
 
 
 # --- How long until a drain begins --------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ def test_nobody_waits_for_a_vm_that_was_deleted() -> None:
 
 def waits(its_event: dict[str, Any], policy: Any = "default", its_record: dict[str, Any] | None = None, **settings: Any) -> tuple[float, str | None]:
     """How long a drain that does not begin yet is waited for, and why."""
-    found = plan(vm("vm1", [its_event], [its_record or record("noticed", its_event)]), policy=policy, longest_wait=1e7, **settings)
+    found = plan(vm("vm1", [its_event], [its_record or record("noticed", its_event)]), policy=policy, longest_requeue=1e7, **settings)
     assert acts(found) == []
-    return found["wait"]["seconds"], found["events"][0]["parts"][0]["reason"]
+    return found["requeue"]["seconds"], found["events"][0]["parts"][0]["reason"]
 
 
 def test_more_than_an_hour_of_notice_is_not_used_up() -> None:
@@ -221,7 +221,7 @@ def test_a_margin_is_waited_for_but_not_beyond_the_last_moment_for_a_whole_drain
 
 def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
     names = event(resources=("vm1", "db9"), due=900)
-    held = record("held", names, reason="it also names db9, managed by nobody here; approving would start it there too (unmanaged: wait)")
+    held = record("held", names, reason="it also names db9, which are not managed here; approving would start it there too (unmanaged: wait)")
     seconds, reason = waits(names, its_record=held)
     assert seconds == 670
     assert reason == "it cannot be approved, so the drain begins near its time"
@@ -235,10 +235,10 @@ def test_what_an_operator_holds_is_looked_at_when_the_hold_or_the_time_for_it_en
     for until, due, seconds in ((100, 900, 100), (800, 900, 670), (100, None, 100), (4000, 90_000, 4000)):
         its = event(due=due)
         held = record("held", its, decision=override(until))
-        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        found = plan(vm("vm1", [its], [held]), longest_requeue=1e7)
         assert not [word for word in acts(found) if word.startswith("drain")]
-        again = plan(vm("vm1", [its], [{**held, **{key: value for key, value in noted(found).items() if value is not True}}]), longest_wait=1e7)
-        assert again["wait"]["seconds"] == seconds, (until, due)
+        again = plan(vm("vm1", [its], [{**held, **{key: value for key, value in noted(found).items() if value is not True}}]), longest_requeue=1e7)
+        assert again["requeue"]["seconds"] == seconds, (until, due)
 
 
 # --- The deadline of a drain --------------------------------------------------------------------------------------------
@@ -269,25 +269,25 @@ def test_what_is_let_come_is_looked_at_when_that_ends_even_past_the_last_moment(
     its = event(due=100)
     held = record("noticed", its, decision=override(50, "let_it_come"))
     for _again in range(2):
-        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        found = plan(vm("vm1", [its], [held]), longest_requeue=1e7)
         assert not [word for word in acts(found) if word.startswith("drain")]
         held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
-    assert found["wait"]["seconds"] == 50
+    assert found["requeue"]["seconds"] == 50
 
 
 def test_a_hold_that_ends_in_a_moment_is_waited_for_and_no_longer() -> None:
     its = event(due=None)
     held = record("noticed", its, decision=override(0.75))
-    found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+    found = plan(vm("vm1", [its], [held]), longest_requeue=1e7)
     held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
-    assert plan(vm("vm1", [its], [held]), longest_wait=1e7)["wait"]["seconds"] == 0.75
+    assert plan(vm("vm1", [its], [held]), longest_requeue=1e7)["requeue"]["seconds"] == 0.75
 
 
 def test_an_override_that_cannot_be_read_holds_and_is_looked_at_as_often_as_anything_else() -> None:
     its = event(due=None)
     held = record("noticed", its, ago=40, decision={"action": "guess"})
     for _again in range(2):
-        found = plan(vm("vm1", [its], [held]), longest_wait=1e7)
+        found = plan(vm("vm1", [its], [held]), longest_requeue=1e7)
         assert not [word for word in acts(found) if word.startswith("drain")]
         held = {**held, **{key: value for key, value in noted(found).items() if value is not True}}
-    assert found["wait"]["seconds"] == pytest.approx(21, abs=1)
+    assert found["requeue"]["seconds"] == pytest.approx(21, abs=1)

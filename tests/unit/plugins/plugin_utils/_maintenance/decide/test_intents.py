@@ -20,8 +20,8 @@ def part(found: dict[str, Any], host: str = "vm1") -> dict[str, Any]:
     return its
 
 
-def verified(ago: float, **look: Any) -> dict[str, Any]:
-    return vm("vm1", [event()], [record("drained", ago=max(ago, 3), verified_at=at(-ago))], **look)
+def verified(ago: float, **observation: Any) -> dict[str, Any]:
+    return vm("vm1", [event()], [record("drained", ago=max(ago, 3), verified_at=at(-ago))], **observation)
 
 
 @pytest.mark.parametrize(("ago", "approved"), [(60, True), (60.5, False), (0, True), (-2, True), (-2.5, False)])
@@ -68,10 +68,10 @@ def began_undrained(ended: float, *, failed: float = 100, started: float = 90) -
 
 
 def test_a_failure_that_is_over_is_reported_for_a_minute_or_a_pass() -> None:
-    words = "vm1: it began before the drain was done: it hangs"
+    text = "vm1: it began before the drain was done: it hangs"
     for ended, pass_interval, told in ((60, 0, True), (61, 0, False), (61, 300, True), (300, 300, True), (301, 300, False)):
         failed = plan(began_undrained(ended, failed=3000, started=2900), pass_interval=pass_interval)["failed"]
-        assert [one["reason"] for one in failed] == ([words] if told else []), (ended, pass_interval)
+        assert [one["reason"] for one in failed] == ([text] if told else []), (ended, pass_interval)
 
 
 def test_a_drain_that_failed_after_the_event_began_is_not_called_late() -> None:
@@ -101,7 +101,7 @@ def unrecovered(ago: float, times: int = 1, **more: Any) -> dict[str, Any]:
 def test_a_failed_recovery_is_tried_again_after_a_pause_that_doubles(times: int, pause: float) -> None:
     waiting = plan(unrecovered(pause - 1, times))
     assert acts(waiting) == []
-    assert waiting["wait"]["seconds"] == pytest.approx(1, abs=0.1)
+    assert waiting["requeue"]["seconds"] == pytest.approx(1, abs=0.1)
     assert acts(plan(unrecovered(pause, times))) == ["recover vm1 E1"]
 
 
@@ -129,9 +129,9 @@ def failed(ago: float, times: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("times", "pause"), [(1, 30), (2, 60), (3, 120), (4, 240), (11, 30_720), (12, 30_720)])
 def test_a_retry_comes_when_its_pause_is_over_and_not_before(times: int, pause: float) -> None:
-    early = plan(failed(pause - 1, times), retries=20, longest_wait=100_000)
+    early = plan(failed(pause - 1, times), retries=20, longest_requeue=100_000)
     assert acts(early) == []
-    assert early["wait"]["seconds"] == pytest.approx(1, abs=0.1)
+    assert early["requeue"]["seconds"] == pytest.approx(1, abs=0.1)
     assert acts(plan(failed(pause, times), retries=20)) == ["drain vm1 E1"]
 
 
@@ -145,9 +145,9 @@ def test_three_retries_and_no_more() -> None:
 
 
 def test_a_failure_in_the_future_waits_its_pause_from_now() -> None:
-    found = plan(failed(-500, 1), longest_wait=100_000)
+    found = plan(failed(-500, 1), longest_requeue=100_000)
     assert acts(found) == []
-    assert found["wait"]["seconds"] == 30
+    assert found["requeue"]["seconds"] == 30
 
 
 # --- Several events on one VM -------------------------------------------------------------------------------------------
@@ -156,12 +156,12 @@ def test_a_failure_in_the_future_waits_its_pause_from_now() -> None:
 def test_what_keeps_a_vm_drained_is_named_and_the_rest_counted() -> None:
     others = [event(f"E{number}") for number in range(2, 9)]
     gone = record("gone", **OVER)
-    for count, words in ((1, "E2"), (5, "E2, E3, E4, E5, E6"), (6, "E2, E3, E4, E5, E6 and 1 more"), (7, "E2, E3, E4, E5, E6 and 2 more")):
+    for count, text in ((1, "E2"), (5, "E2, E3, E4, E5, E6"), (6, "E2, E3, E4, E5, E6 and 1 more"), (7, "E2, E3, E4, E5, E6 and 2 more")):
         listed = others[:count]
         records = [gone, *[record("drained", its, order=place) for place, its in enumerate(listed, 2)]]
         found = plan(vm("vm1", listed, records))
         (kept,) = [one for entry in found["events"] if entry["event_id"] == "E1" for one in entry["parts"]]
-        assert kept["reason"] == f"kept drained for {words}"
+        assert kept["reason"] == f"kept drained for {text}"
 
 
 @pytest.mark.parametrize(("ago", "red"), [(60, False), (60.5, True)])
@@ -186,8 +186,8 @@ def test_what_is_over_waits_with_its_health_check_while_the_vm_is_out_for_anothe
 
 def test_why_a_vm_could_not_be_read_is_repeated() -> None:
     two = event(resources=("vm1", "vm2"))
-    for error, words in (("no route to host", "no route to host"), (None, "no reason given")):
+    for error, text in (("no route to host", "no route to host"), (None, "no reason given")):
         found = plan(
             vm("vm1", [two]), vm("vm2", state="unreachable", error=error, identity_hint={"name": "vm2", "resource_group": "RG", "subscription_id": "S"})
         )
-        assert part(found, "vm2")["reason"] == f"vm2 could not be read: {words}"
+        assert part(found, "vm2")["reason"] == f"vm2 could not be read: {text}"

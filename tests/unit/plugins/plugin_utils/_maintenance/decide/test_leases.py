@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several runs at once: all VMs of an event or none, nothing before a fresh look, and nobody passes another's claim."""
+"""Several runs at once: all VMs of an event or none, nothing before a fresh observation, and no run passes another's lease."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RUN = {"id": "run000mine", "who": "alice on deploy1"}
 PAUSE = event(event_type="Freeze", duration_in_seconds=5)
 
 
-def claim(event_id: str = "E1", run: str = "run000mine", *, left: float = 100, **more: Any) -> dict[str, Any]:
-    """A claim as a look shows it."""
+def lease(event_id: str = "E1", run: str = "run000mine", *, left: float = 100, **more: Any) -> dict[str, Any]:
+    """A lease as an observation shows it."""
     found = {
         "name": f"claim-{run}-{event_digest(event_id)}.1.json",
         "run": run,
@@ -45,19 +45,19 @@ def claim(event_id: str = "E1", run: str = "run000mine", *, left: float = 100, *
     return {**found, **more}
 
 
-def ours(host: str, *events: dict[str, Any], records: Any = (), claims: Any = None, **more: Any) -> dict[str, Any]:
-    """A VM that this run has claimed for E1, and that has said so before it was looked at."""
-    seen = vm(host, list(events), list(records), claims=[claim()] if claims is None else claims, **more)
+def ours(host: str, *events: dict[str, Any], records: Any = (), leases: Any = None, **more: Any) -> dict[str, Any]:
+    """A VM that this run has leased for E1, and that has said so before it was observed."""
+    seen = vm(host, list(events), list(records), leases=[lease()] if leases is None else leases, **more)
     return {**seen, "acknowledged": ["e1"]}
 
 
 def theirs(**more: Any) -> dict[str, Any]:
-    return claim(more.pop("event_id", "E9"), "run00other", **more)
+    return lease(more.pop("event_id", "E9"), "run00other", **more)
 
 
 def only(found: dict[str, Any], act: str) -> dict[str, Any]:
     """The one step of this kind."""
-    (step,) = [step for step in found["steps"] if step["act"] == act]
+    (step,) = [step for step in found["actions"] if step["action"] == act]
     return step
 
 
@@ -65,43 +65,43 @@ def both(**more: Any) -> dict[str, Any]:
     return event(resources=("vm1", "vm2"), **more)
 
 
-def test_before_a_drain_begins_all_vms_of_the_event_are_claimed() -> None:
+def test_before_a_drain_begins_all_vms_of_the_event_are_leased() -> None:
     found = plan(vm("vm1", [both()]), vm("vm2", [both()]), vm("vm3"), run=RUN)
-    assert acts(found) == ["claim vm1 E1", "claim vm2 E1"]
-    step = next(step for step in found["steps"] if step["act"] == "claim")
-    assert step["claim"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "events", "seconds": 180.0, "groups": {}}
-    assert found["wait"]["seconds"] == 0
+    assert acts(found) == ["acquire vm1 E1", "acquire vm2 E1"]
+    step = next(step for step in found["actions"] if step["action"] == "acquire")
+    assert step["lease"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "events", "seconds": 180.0, "groups": {}}
+    assert found["requeue"]["seconds"] == 0
 
 
-def test_whoever_only_looks_on_claims_nothing() -> None:
+def test_whoever_only_observations_on_leases_nothing() -> None:
     assert acts(plan(vm("vm1", [event()]))) == ["drain vm1 E1"]
 
 
-def test_one_claim_too_few_and_nothing_begins() -> None:
-    assert acts(plan(ours("vm1", both()), vm("vm2", [both()]), run=RUN)) == ["claim vm2 E1"]
+def test_one_lease_too_few_and_nothing_begins() -> None:
+    assert acts(plan(ours("vm1", both()), vm("vm2", [both()]), run=RUN)) == ["acquire vm2 E1"]
 
 
-def test_a_claim_that_was_not_acknowledged_before_the_look_does_not_count() -> None:
+def test_a_lease_that_was_not_acknowledged_before_the_observation_does_not_count() -> None:
     late = {**ours("vm2", both()), "acknowledged": []}
-    assert acts(plan(ours("vm1", both()), late, run=RUN)) == ["claim vm2 E1"]
+    assert acts(plan(ours("vm1", both()), late, run=RUN)) == ["acquire vm2 E1"]
 
 
-def test_with_all_claims_the_drain_begins_under_them() -> None:
+def test_with_all_leases_the_drain_begins_under_them() -> None:
     found = plan(ours("vm1", both()), ours("vm2", both()), run=RUN)
     assert acts(found) == ["drain vm1 E1", "drain vm2 E1"]
-    assert all(step["claim"] == {"run": "run000mine", "seconds": 180.0} for step in found["steps"] if step["act"] == "drain")
+    assert all(step["lease"] == {"run": "run000mine", "seconds": 180.0} for step in found["actions"] if step["action"] == "drain")
 
 
 def test_a_vm_that_cannot_be_read_is_not_waited_for_when_the_others_must_drain() -> None:
     late = both(due=100)
     silent = vm("vm2", state="unreachable", identity_hint={"name": "vm2"})
-    assert acts(plan(vm("vm1", [late]), silent, run=RUN)) == ["claim vm1 E1"]
+    assert acts(plan(vm("vm1", [late]), silent, run=RUN)) == ["acquire vm1 E1"]
     assert acts(plan(ours("vm1", late), silent, run=RUN)) == ["drain vm1 E1"]
 
 
 @pytest.mark.parametrize("other_event", ["E1", "E9"])
 def test_another_run_on_one_vm_keeps_this_run_from_all_of_them(other_event: str) -> None:
-    found = plan(ours("vm1", both()), vm("vm2", [both()], claims=[theirs(event_id=other_event)]), run=RUN)
+    found = plan(ours("vm1", both()), vm("vm2", [both()], leases=[theirs(event_id=other_event)]), run=RUN)
     assert acts(found) == ["release vm1 E1"]
     assert only(found, "release")["continues"]
     (shown,) = found["events"]
@@ -109,14 +109,14 @@ def test_another_run_on_one_vm_keeps_this_run_from_all_of_them(other_event: str)
     assert shown["reason"] == f"run run00other of bob on deploy2 is at work on vm2 for {other_event}"
 
 
-def test_nobody_passes_a_claim_that_was_made_later() -> None:
-    found = plan(ours("vm1", event(), claims=[claim(made_at=at(-500)), theirs(made_at=at(-1))]), run=RUN)
+def test_nobody_passes_a_lease_that_was_made_later() -> None:
+    found = plan(ours("vm1", event(), leases=[lease(made_at=at(-500)), theirs(made_at=at(-1))]), run=RUN)
     assert acts(found) == ["release vm1 E1"]
 
 
 def test_who_gave_way_comes_back_after_a_random_part_of_the_pause() -> None:
-    seen = vm("vm1", [event()], [{**record("noticed"), "methods": []}], claims=[theirs()])
-    waits = {plan(seen, run={"id": f"run{number:05}"}, tell=False)["wait"]["seconds"] for number in range(40)}
+    seen = vm("vm1", [event()], [{**record("noticed"), "methods": []}], leases=[theirs()])
+    waits = {plan(seen, run={"id": f"run{number:05}"}, notify=False)["requeue"]["seconds"] for number in range(40)}
     assert len(waits) > 30
     assert all(1 <= seconds <= 30 for seconds in waits)
     chosen = settings.load({"run": RUN})
@@ -124,21 +124,21 @@ def test_who_gave_way_comes_back_after_a_random_part_of_the_pause() -> None:
     assert leases.pause(chosen, 5.0) != leases.pause(chosen, 6.0)
 
 
-def test_a_claim_whose_time_is_over_is_removed_before_anything_begins() -> None:
-    found = plan(ours("vm1", event(), claims=[claim(), theirs(left=-1)]), run=RUN)
-    assert acts(found) == ["claim vm1 E1"]
-    assert only(found, "claim")["expired"] == [theirs()["name"]]
+def test_a_lease_whose_time_is_over_is_removed_before_anything_begins() -> None:
+    found = plan(ours("vm1", event(), leases=[lease(), theirs(left=-1)]), run=RUN)
+    assert acts(found) == ["acquire vm1 E1"]
+    assert only(found, "acquire")["expired"] == [theirs()["name"]]
 
 
 def test_what_dead_runs_left_elsewhere_is_removed_too() -> None:
-    found = plan(vm("vm1"), vm("vm2", claims=[theirs(left=-1), theirs(event_id="E8")]), run=RUN)
+    found = plan(vm("vm1"), vm("vm2", leases=[theirs(left=-1), theirs(event_id="E8")]), run=RUN)
     assert acts(found) == ["release vm2 "]
-    assert found["steps"][0]["expired"] == [theirs()["name"]]
-    assert not found["steps"][0]["continues"]
-    assert acts(plan(vm("vm2", claims=[theirs(left=-1)]))) == []
+    assert found["actions"][0]["expired"] == [theirs()["name"]]
+    assert not found["actions"][0]["continues"]
+    assert acts(plan(vm("vm2", leases=[theirs(left=-1)]))) == []
 
 
-def test_what_needs_no_claim_any_more_is_released() -> None:
+def test_what_needs_no_lease_any_more_is_released() -> None:
     drained = record("drained", both(), ago=10)
     found = plan(
         ours("vm1", both(), records=[{**drained, "approved_at": at(-5), "phase": "approved"}]),
@@ -163,18 +163,18 @@ def test_an_approval_is_noted_on_every_vm_before_it_is_given() -> None:
     assert acts(found) == []
     assert noted(found, "vm1")["approving_at"] is True
     assert noted(found, "vm2")["approving_at"] is True
-    assert all(step["claim"]["run"] == "run000mine" for step in found["steps"] if "approving_at" in step.get("stamp", ()))
+    assert all(step["lease"]["run"] == "run000mine" for step in found["actions"] if "approving_at" in step.get("stamp", ()))
     noted_on_one = plan(ours("vm1", both(), records=[{**ready, "approving_at": at(-3)}]), two, run=RUN)
     assert acts(noted_on_one) == []
     given = plan(*(ours(name, both(), records=[{**ready, "approving_at": at(-3)}]) for name in ("vm1", "vm2")), run=RUN)
     assert acts(given) == ["approve vm1 E1"]
-    assert given["steps"][-1]["claim"] == {"run": "run000mine", "seconds": 180.0}
+    assert given["actions"][-1]["lease"] == {"run": "run000mine", "seconds": 180.0}
 
 
-def test_a_note_of_an_approval_is_never_written_without_all_claims() -> None:
+def test_a_note_of_an_approval_is_never_written_without_all_leases() -> None:
     ready = record("drained", both(), ago=10)
     found = plan(ours("vm1", both(), records=[ready]), vm("vm2", [both()], [ready]), run=RUN)
-    assert acts(found) == ["claim vm2 E1"]
+    assert acts(found) == ["acquire vm2 E1"]
     assert "approving_at" not in noted(found, "vm1")
 
 
@@ -187,34 +187,34 @@ def test_what_is_about_to_be_approved_is_not_put_back() -> None:
     assert "undo vm1 E1" in acts(without)
 
 
-def test_the_vm_that_approves_is_claimed_even_if_the_event_does_not_name_it() -> None:
+def test_the_vm_that_approves_is_leased_even_if_the_event_does_not_name_it() -> None:
     ready = record("drained", event(), ago=10, approving_at=at(-3))
     unlisted = ours("vm1", records=[ready])
     found = plan(unlisted, vm("vm2", [event()]), run=RUN)
-    assert acts(found) == ["claim vm2 E1"]
+    assert acts(found) == ["acquire vm2 E1"]
     assert acts(plan(unlisted, ours("vm2", event()), run=RUN)) == ["approve vm2 E1"]
 
 
-def test_recovery_claims_only_its_own_vm() -> None:
+def test_recovery_leases_only_its_own_vm() -> None:
     over = record("gone", both(), outcome="completed", missing_since=at(-60))
     silent = vm("vm2", state="unreachable", identity_hint={"name": "vm2"})
-    assert acts(plan(vm("vm1", records=[over]), silent, run=RUN)) == ["claim vm1 E1"]
+    assert acts(plan(vm("vm1", records=[over]), silent, run=RUN)) == ["acquire vm1 E1"]
     assert acts(plan(ours("vm1", records=[over]), silent, run=RUN)) == ["recover vm1 E1"]
-    held = plan(ours("vm1", records=[over], claims=[claim(), theirs()]), silent, run=RUN)
+    held = plan(ours("vm1", records=[over], leases=[lease(), theirs()]), silent, run=RUN)
     assert acts(held) == ["release vm1 E1"]
 
 
 GROUP = {"name": "web", "members": ["vm1", "vm2", "vm3"], "max_unavailable": 1}
 
 
-def test_a_claim_takes_room_in_its_groups() -> None:
+def test_a_lease_takes_room_in_its_groups() -> None:
     one = ours("vm1", event())
     assert acts(plan(one, vm("vm2"), vm("vm3"), run=RUN, capacity=[GROUP])) == ["drain vm1 E1"]
-    found = plan(one, vm("vm2", claims=[theirs()]), vm("vm3"), run=RUN, capacity=[GROUP])
+    found = plan(one, vm("vm2", leases=[theirs()]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(found) == ["release vm1 E1"]
-    assert "vm2 (claimed by run run00other of bob on deploy2)" in found["events"][0]["reason"]
+    assert "vm2 (leased by run run00other of bob on deploy2)" in found["events"][0]["reason"]
     # Only slow, perhaps: it counts until it is removed, and that is done at once.
-    late = plan(one, vm("vm2", claims=[theirs(left=-1)]), vm("vm3"), run=RUN, capacity=[GROUP])
+    late = plan(one, vm("vm2", leases=[theirs(left=-1)]), vm("vm3"), run=RUN, capacity=[GROUP])
     assert acts(late) == ["release vm2 ", "release vm1 E1"] or acts(late) == ["release vm1 E1", "release vm2 "]
 
 
@@ -223,15 +223,15 @@ def test_runs_with_other_lists_of_members_hold_each_other_where_they_meet() -> N
     one = ours("vm1", event())
     (group,) = settings.load({"capacity": [GROUP]}).capacity
     wide = {**GROUP, "max_unavailable": 2}
-    agreed = plan(one, vm("vm2", claims=[theirs(groups={"web": group.hash})]), vm("vm3"), run=RUN, capacity=[wide])
+    agreed = plan(one, vm("vm2", leases=[theirs(groups={"web": group.hash})]), vm("vm3"), run=RUN, capacity=[wide])
     assert acts(agreed) == ["drain vm1 E1"]
-    found = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"})]), vm("vm3"), run=RUN, capacity=[wide])
+    found = plan(one, vm("vm2", leases=[theirs(groups={"web": "another"})]), vm("vm3"), run=RUN, capacity=[wide])
     assert acts(found) == ["drain vm1 E1"]
     assert "at work on vm2, declares other members for capacity group 'web'" in found["summary"]["problems"][0]
     # A dead one says nothing any more; a live one on a VM of the event holds it.
-    dead = plan(one, vm("vm2", claims=[theirs(groups={"web": "another"}, left=-1)]), vm("vm3"), run=RUN, capacity=[wide])
-    assert not [words for words in dead["summary"]["problems"] if "declares" in words]
-    met = plan(ours("vm1", event(), claims=[theirs(groups={"web": "another"})]), vm("vm2"), vm("vm3"), run=RUN, capacity=[wide])
+    dead = plan(one, vm("vm2", leases=[theirs(groups={"web": "another"}, left=-1)]), vm("vm3"), run=RUN, capacity=[wide])
+    assert not [text for text in dead["summary"]["problems"] if "declares" in text]
+    met = plan(ours("vm1", event(), leases=[theirs(groups={"web": "another"})]), vm("vm2"), vm("vm3"), run=RUN, capacity=[wide])
     assert not [word for word in acts(met) if word.startswith("drain")]
     assert "declares other members" in met["events"][0]["reason"]
 
@@ -257,7 +257,7 @@ def test_what_only_says_that_it_begins_waits_and_counts_when_the_room_is_taken()
 
 
 def test_status_says_who_is_at_work() -> None:
-    found = plan(vm("vm1", [event()], claims=[theirs(left=-5)]), vm("vm2", claims=[theirs()]))
+    found = plan(vm("vm1", [event()], leases=[theirs(left=-5)]), vm("vm2", leases=[theirs()]))
     lines = [line for line in status(found) if line.startswith("At work")]
     assert lines == [
         "At work: run run00other of bob on deploy2 for event E9 on vm1; its time limit has passed, so the next run takes over.",
@@ -271,12 +271,12 @@ def test_a_run_that_cannot_be_is_refused(run: Any) -> None:
         settings.load({"run": run})
 
 
-def test_events_that_are_not_this_runs_business_are_not_claimed() -> None:
+def test_events_that_are_not_this_runs_business_are_not_leased() -> None:
     assert acts(plan(vm("vm1", [event()]), run=RUN, only_events=["E7"])) == []
 
 
-def test_a_short_pause_is_claimed_and_noted_as_well() -> None:
-    assert acts(plan(vm("vm1", [PAUSE]), run=RUN)) == ["claim vm1 E1"]
+def test_a_short_pause_is_leased_and_noted_as_well() -> None:
+    assert acts(plan(vm("vm1", [PAUSE]), run=RUN)) == ["acquire vm1 E1"]
     noticed = {**record("noticed", PAUSE), "methods": [], "rule": None}
     assert noted(plan(ours("vm1", PAUSE, records=[noticed]), run=RUN))["approving_at"] is True
     assert acts(plan(ours("vm1", PAUSE, records=[{**noticed, "approving_at": at(-1)}]), run=RUN)) == ["approve vm1 E1"]
@@ -285,7 +285,7 @@ def test_a_short_pause_is_claimed_and_noted_as_well() -> None:
 def test_the_first_note_is_written_only_where_there_is_no_record_yet() -> None:
     """Another run may have noticed it, and begun, since this run looked."""
     found = plan(vm("vm1", [event()]), run=RUN)
-    assert [step["expected_revision"] for step in found["steps"] if step["act"] == "note"] == [0]
+    assert [step["expected_revision"] for step in found["actions"] if step["action"] == "write"] == [0]
 
 
 # --- The pause after giving way -----------------------------------------------------------------------------------------
@@ -294,9 +294,9 @@ def test_the_first_note_is_written_only_where_there_is_no_record_yet() -> None:
 def test_runs_that_gave_way_come_back_at_different_moments_of_the_next_half_minute() -> None:
     pauses = []
     for number in range(200):
-        found = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs()]), run={**RUN, "id": f"run{number:05}"})
+        found = plan(vm("vm1", [event()], [record("noticed")], leases=[theirs()]), run={**RUN, "id": f"run{number:05}"})
         assert acts(found) == []
-        pauses.append(found["wait"]["seconds"])
+        pauses.append(found["requeue"]["seconds"])
     assert all(1 <= seconds <= 30 for seconds in pauses)
     assert min(pauses) < 2 and max(pauses) > 29
     assert sum(pauses) / len(pauses) == pytest.approx(15.5, abs=1.5)
@@ -304,25 +304,25 @@ def test_runs_that_gave_way_come_back_at_different_moments_of_the_next_half_minu
 
 
 def test_what_a_person_reads_of_another_run_names_it_its_purpose_and_the_vm() -> None:
-    found = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs()]), run=RUN)
-    words = found["events"][0]["parts"][0]["reason"]
-    assert "bob on deploy2" in words and words.endswith("is at work on vm1 for E9")
-    nameless = plan(vm("vm1", [event()], [record("noticed")], claims=[theirs(event_id="", digest="0" * 16)]), run=RUN)
+    found = plan(vm("vm1", [event()], [record("noticed")], leases=[theirs()]), run=RUN)
+    text = found["events"][0]["parts"][0]["reason"]
+    assert "bob on deploy2" in text and text.endswith("is at work on vm1 for E9")
+    nameless = plan(vm("vm1", [event()], [record("noticed")], leases=[theirs(event_id="", digest="0" * 16)]), run=RUN)
     assert "is at work on vm1" in nameless["events"][0]["parts"][0]["reason"]
 
 
 def test_the_plan_shows_every_lease_and_whose_it_is() -> None:
-    found = plan(vm("vm1", [event()], claims=[claim(), theirs(left=-5), claim("E8", "run0000aaa")]), run=RUN)
-    shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["claims"]]
+    found = plan(vm("vm1", [event()], leases=[lease(), theirs(left=-5), lease("E8", "run0000aaa")]), run=RUN)
+    shown = [(one["host"], one["run"], one["event_id"], one["expired"], one["ours"]) for one in found["leases"]]
     assert shown == [("vm1", "run000mine", "E1", False, True), ("vm1", "run00other", "E9", True, False), ("vm1", "run0000aaa", "E8", False, False)]
 
 
 def test_an_expired_lease_is_removed_once_and_this_runs_own_released_where_nothing_is_done() -> None:
-    idle = plan(vm("vm1", claims=[claim(), theirs(left=-5)]), run=RUN)
-    (release,) = [step for step in idle["steps"] if step["act"] == "release"]
+    idle = plan(vm("vm1", leases=[lease(), theirs(left=-5)]), run=RUN)
+    (release,) = [step for step in idle["actions"] if step["action"] == "release"]
     assert (release["event_id"], release["continues"]) == ("E1", False)
     assert release["expired"] == [theirs()["name"]]
-    two = plan(vm("vm1", claims=[claim(), claim("E2"), theirs(left=-5)]), run=RUN)
-    assert [bool(step["expired"]) for step in two["steps"] if step["act"] == "release"] == [True, False]
-    assert [step["continues"] for step in two["steps"] if step["act"] == "release"] == [False, True]
+    two = plan(vm("vm1", leases=[lease(), lease("E2"), theirs(left=-5)]), run=RUN)
+    assert [bool(step["expired"]) for step in two["actions"] if step["action"] == "release"] == [True, False]
+    assert [step["continues"] for step in two["actions"] if step["action"] == "release"] == [False, True]
     assert idle["done"]

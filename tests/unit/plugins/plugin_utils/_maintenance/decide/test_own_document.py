@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.decide.test_leases import RUN, claim, theirs
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.decide.test_leases import RUN, lease, theirs
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, acts, at, event, noted, plan, record, vm
 
 BOTH = event(resources=("vm1", "vm2"))
@@ -21,7 +21,7 @@ PAUSE = {"event_type": "Freeze", "duration_in_seconds": 5}
 
 def again(*observations: dict[str, Any]) -> list[dict[str, Any]]:
     """The same, looked at for the second time in this run."""
-    return [{**one, "listed_before": one["look"]["events"]} for one in observations]
+    return [{**one, "listed_before": one["observation"]["events"]} for one in observations]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_reboot_is_not_approved_because_another_vm_calls_it_a_short_pause() ->
 
 def test_an_invented_event_is_its_inventors_alone() -> None:
     found = plan(vm("vm1"), vm("vm2"), vm("vm3", [event("X", ("vm1", "vm2", "vm3"), status="Started")]))
-    assert acts(found, notes=True) == ["note vm3 X", "drain vm3 X"]
+    assert acts(found, notes=True) == ["write vm3 X", "drain vm3 X"]
 
 
 def test_what_a_stranger_lists_otherwise_changes_nothing_and_is_said() -> None:
@@ -100,38 +100,38 @@ def test_within_capacity_and_never_beyond_it() -> None:
 
 
 def leased(host: str, its: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {**vm(host, [its], claims=[claim()], **more), "acknowledged": ["e1"]}
+    return {**vm(host, [its], leases=[lease()], **more), "acknowledged": ["e1"]}
 
 
 def test_a_vm_that_is_leased_for_ever_keeps_the_others_waiting_until_their_deadline_only() -> None:
-    early_ = [leased("vm1", BOTH), vm("vm2", [BOTH], claims=[theirs()])]
+    early_ = [leased("vm1", BOTH), vm("vm2", [BOTH], leases=[theirs()])]
     assert not [word for word in acts(plan(*early_, run=RUN)) if word.startswith("drain")]
     near = event(resources=("vm1", "vm2"), due=229)
-    assert acts(plan(leased("vm1", near), vm("vm2", [near], claims=[theirs()]), run=RUN)) == ["drain vm1 E1"]
+    assert acts(plan(leased("vm1", near), vm("vm2", [near], leases=[theirs()]), run=RUN)) == ["drain vm1 E1"]
     # So does one that cannot be leased at all.
     assert "drain vm1 E1" in acts(plan(leased("vm1", near), vm("vm2", [near]), run=RUN))
 
 
 def test_a_failed_drain_is_undone_whoever_has_leased_another_vm() -> None:
     failed = leased("vm1", LONG, records=[record("failed", LONG)])
-    assert acts(plan(failed, vm("vm2", [LONG], claims=[theirs()]), run=RUN)) == ["undo vm1 E1"]
+    assert acts(plan(failed, vm("vm2", [LONG], leases=[theirs()]), run=RUN)) == ["undo vm1 E1"]
 
 
 # --- Limits --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("key", "count", "words"),
-    [("events", 1001, "1001 events"), ("records", 501, "501 records"), ("claims", 201, "201 leases"), ("upgrades", 201, "201 marks")],
+    ("key", "count", "text"),
+    [("events", 1001, "1001 events"), ("records", 501, "501 records"), ("leases", 201, "201 leases"), ("upgrades", 201, "201 progress marks")],
 )
-def test_more_than_any_vm_has_is_that_vms_failed_observation(key: str, count: int, words: str) -> None:
+def test_more_than_any_vm_has_is_that_vms_failed_observation(key: str, count: int, text: str) -> None:
     one = {"events": lambda number: event(f"X{number}"), "records": lambda number: record("noticed", event(f"X{number}"))}
     seen = vm("vm2")
-    seen["look"][key] = [one[key](number) if key in one else {"name": f"n{number}", "run": "r"} for number in range(count)]
+    seen["observation"][key] = [one[key](number) if key in one else {"name": f"n{number}", "run": "r"} for number in range(count)]
     found = make_plan([vm("vm1", [event()]), seen], settings=SETTINGS, now=at(0))
-    assert words in found["hosts"]["vm2"]["error"]
+    assert text in found["hosts"]["vm2"]["error"]
     assert acts(found) == ["drain vm1 E1"]
-    assert words in found["summary"]["problems"][0]
+    assert text in found["summary"]["problems"][0]
 
 
 def test_events_of_upgrades_stand_in_no_document() -> None:

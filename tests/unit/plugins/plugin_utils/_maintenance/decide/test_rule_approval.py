@@ -57,7 +57,7 @@ def test_a_record_that_says_less_is_not_approved(changes: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    "look",
+    "observation",
     [
         {"boot_id": None},
         {"boot_id": "another"},
@@ -70,8 +70,8 @@ def test_a_record_that_says_less_is_not_approved(changes: dict[str, Any]) -> Non
     ],
     ids=str,
 )
-def test_a_look_that_says_less_is_not_approved(look: dict[str, Any]) -> None:
-    state = {"events": [event()], "records": [DRAINED], **look}
+def test_an_observation_that_says_less_is_not_approved(observation: dict[str, Any]) -> None:
+    state = {"events": [event()], "records": [DRAINED], **observation}
     assert approvals(vm("vm1", **state)) == []
 
 
@@ -136,7 +136,7 @@ def test_an_unknown_status_counts_as_started() -> None:
 def test_an_event_that_names_nobody_of_ours_is_left_alone() -> None:
     for resources in (("other",), (), ("other", "another")):
         found = plan(vm("vm1", [event(resources=resources, **FREEZE)]), unmanaged="ignore")
-        assert found["steps"] == []
+        assert found["actions"] == []
         assert found["done"]
         assert found["events"][0]["phase"] == "foreign"
 
@@ -149,7 +149,7 @@ def test_an_unmanaged_name_holds_unless_ignored() -> None:
     assert "db9" in found["events"][0]["reason"]
     ignored = plan(vm("vm1", [one], [record("drained", one)]), unmanaged="ignore")
     assert acts(ignored) == ["approve vm1 E1"]
-    assert next(step for step in ignored["steps"] if step["act"] == "approve")["approve_for"] == ["vm1", "db9"]
+    assert next(step for step in ignored["actions"] if step["action"] == "approve")["approve_for"] == ["vm1", "db9"]
 
 
 def test_no_name_is_unmanaged_while_a_managed_vm_is_unknown() -> None:
@@ -181,7 +181,7 @@ def test_the_same_name_in_another_group_is_another_vm() -> None:
 
 def test_a_stale_verification_is_checked_once_more_first() -> None:
     found = plan(vm("vm1", [event()], [record("drained", ago=300)]))
-    step = next(step for step in found["steps"] if step["act"] == "drain")
+    step = next(step for step in found["actions"] if step["action"] == "drain")
     assert step["verify"]
     assert acts(found) == ["drain vm1 E1"]
     assert step["rule"]["order"] == 1
@@ -192,8 +192,8 @@ def test_the_next_approver_is_asked_when_one_fails() -> None:
     assert approvals(drained("vm1", could_not_approve=["E1"]), drained("vm2", could_not_approve=["E1"]), vm("vm3", [TWO])) == ["approve vm3 E1"]
     nobody = plan(drained("vm1", could_not_approve=["E1"]), drained("vm2", could_not_approve=["E1"]))
     assert acts(nobody) == ["approve vm1 E1"]
-    assert [step["continues"] for step in nobody["steps"] if step["act"] == "approve"] == [True]
-    assert nobody["wait"]["seconds"] > 0
+    assert [step["continues"] for step in nobody["actions"] if step["action"] == "approve"] == [True]
+    assert nobody["requeue"]["seconds"] > 0
     assert "--resource-group rg --resource-type virtualMachines --resource-name vm1" in nobody["events"][0]["reason"]
 
 
@@ -224,7 +224,7 @@ def test_what_another_vm_lists_changes_no_order() -> None:
 def test_one_post_for_all_events_of_an_approver() -> None:
     other = event("E2")
     found = plan(vm("vm1", [event(), other], [DRAINED, record("drained", other, order=2)]))
-    (step,) = [step for step in found["steps"] if step["act"] == "approve"]
+    (step,) = [step for step in found["actions"] if step["action"] == "approve"]
     assert step["event_ids"] == ["E1", "E2"]
     assert step["approve_for"] == ["vm1"]
 
@@ -246,13 +246,13 @@ def test_what_was_approved_is_not_approved_again() -> None:
 
 def test_who_is_not_named_says_that_it_was_approved_only_when_this_run_has_asked_it() -> None:
     hit = [vm(name, [TWO], [record("drained", TWO, approving_at=at(-6))], could_not_approve=["E1"]) for name in ("vm1", "vm2")]
-    claims_it = record("approved", TWO, methods=[], approved_at=at(-5))
-    liar, other = vm("vm3", [], [claims_it]), vm("vm4", [TWO])
+    leases_it = record("approved", TWO, methods=[], approved_at=at(-5))
+    liar, other = vm("vm3", [], [leases_it]), vm("vm4", [TWO])
     assert approvals(*hit, liar, other) == ["approve vm4 E1"]
     # Nor does it keep those that could not from being asked again.
     retried = plan(*hit, liar)
     assert acts(retried) == ["approve vm1 E1"] and "phase" not in noted(retried, "vm2")
-    asked = plan(*hit, vm("vm3", [TWO], [claims_it], approved=["E1"]))
+    asked = plan(*hit, vm("vm3", [TWO], [leases_it], approved=["E1"]))
     assert acts(asked) == [] and noted(asked, "vm2") == {"phase": "approved", "approved_at": at(-5)}
 
 
@@ -269,7 +269,7 @@ def test_never_is_never() -> None:
 
 def test_only_the_events_asked_for() -> None:
     found = plan(vm("vm1", [event()], [DRAINED]), only_events=["E2"])
-    assert found["steps"] == []
+    assert found["actions"] == []
     assert found["done"]
     assert acts(plan(vm("vm1", [event()], [DRAINED]), only_events=["e1"])) == ["approve vm1 E1"]
 
@@ -277,7 +277,7 @@ def test_only_the_events_asked_for() -> None:
 def test_ids_compare_without_case_and_are_sent_as_azure_wrote_them() -> None:
     upper = event("ABC")
     found = plan(vm("vm1", [upper], [record("drained", {**upper, "event_id": "abc"})]))
-    (step,) = [step for step in found["steps"] if step["act"] == "approve"]
+    (step,) = [step for step in found["actions"] if step["action"] == "approve"]
     assert step["event_ids"] == ["ABC"]
 
 

@@ -27,7 +27,7 @@ def test_gone_needs_two_documents_over_ten_seconds_apart(ago: float, gone: bool)
     assert (noted(found).get("phase") == "gone") is gone
     assert (acts(found) == ["recover vm1 E1"]) is gone
     if not gone:
-        assert 0 < found["wait"]["seconds"] <= 10.1
+        assert 0 < found["requeue"]["seconds"] <= 10.1
 
 
 def test_listed_again_clears_it() -> None:
@@ -66,18 +66,18 @@ def test_a_silent_witness_says_nothing(state: str) -> None:
 
 @pytest.mark.parametrize("state", ["unreachable", "failed", "excluded"])
 def test_a_vm_that_is_not_read_is_not_recovered(state: str) -> None:
-    before = vm("vm1", [], [GONE])["look"]
-    found = plan(vm("vm1", state=state, reached_before=True, last_look=before))
+    before = vm("vm1", [], [GONE])["observation"]
+    found = plan(vm("vm1", state=state, reached_before=True, last_observation=before))
     assert acts(found, notes=True) == []
     assert found["done"] is (state == "excluded")
 
 
-@pytest.mark.parametrize("look", [None, {}, {"events": None}, {"events": {}}, {"events": "none"}, {"events": [{}]}, {"events": [], "now": "?"}, []])
-def test_a_broken_look_is_no_empty_list(look: Any) -> None:
-    found = plan({"host": "vm1", "state": "ok", "look": look, "methods": ["service"], "reached_before": True})
+@pytest.mark.parametrize("observation", [None, {}, {"events": None}, {"events": {}}, {"events": "none"}, {"events": [{}]}, {"events": [], "now": "?"}, []])
+def test_a_broken_observation_is_no_empty_list(observation: Any) -> None:
+    found = plan({"host": "vm1", "state": "ok", "observation": observation, "methods": ["service"], "reached_before": True})
     assert found["hosts"]["vm1"]["state"] == "failed"
     assert found["hosts"]["vm1"]["error"]
-    assert found["steps"] == []
+    assert found["actions"] == []
     assert not found["done"]
 
 
@@ -185,10 +185,10 @@ def test_the_latest_drain_is_put_back_first() -> None:
 
 def test_a_new_drain_takes_the_next_place_and_a_retry_keeps_its_own() -> None:
     found = plan(vm("vm1", [event(), event("E2"), event("E3")], [record("drained", order=4)]))
-    orders = {step["event_id"]: step["rule"]["order"] for step in found["steps"] if step["act"] == "drain"}
+    orders = {step["event_id"]: step["rule"]["order"] for step in found["actions"] if step["action"] == "drain"}
     assert orders == {"E2": 5, "E3": 6}
     rebooted = plan(vm("vm1", [event()], [record("drained", order=4)], boot_id="new"))
-    assert next(step for step in rebooted["steps"] if step["act"] == "drain")["rule"]["order"] == 4
+    assert next(step for step in rebooted["actions"] if step["action"] == "drain")["rule"]["order"] == 4
 
 
 @pytest.mark.parametrize("phase", ["drained", "approved", "started"])
@@ -241,7 +241,7 @@ def test_retries_are_limited_and_backed_off() -> None:
     assert last["failed"][0]["host"] == "vm1"
     assert acts(plan(vm("vm1", [event()], [failed(900, methods=UNDONE)]), on_drain_failure="hold")) == []
     waiting = plan(vm("vm1", [event()], [failed(10, methods=UNDONE)]))
-    assert waiting["wait"]["seconds"] == pytest.approx(20, abs=1)
+    assert waiting["requeue"]["seconds"] == pytest.approx(20, abs=1)
     assert not waiting["failed"]
 
 

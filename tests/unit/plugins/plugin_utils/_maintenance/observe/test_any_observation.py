@@ -69,7 +69,7 @@ def a_vm(dice: random.Random, host: str, events: list[dict[str, Any]], over: boo
     seen = vm(host, listed, records, in_service=dice.choice((None, True, False)), enabled_at=enabled_at)
     state = dice.choice(STATES)
     if state != "ok":
-        seen.update(state=state, last_look=seen["look"], look=None)
+        seen.update(state=state, last_observation=seen["observation"], observation=None)
     return {**seen, "reached_before": dice.random() < 0.5}
 
 
@@ -107,9 +107,9 @@ POLICIES = some.sampled_from(["default", "documentation"])
 SEEN: Counter[str] = Counter()
 
 
-def short_pause(look: dict[str, Any], event_id: str) -> bool:
+def short_pause(observation: dict[str, Any], event_id: str) -> bool:
     """Return whether a VM lists the event as a short Freeze, as the first rule of the policies does."""
-    listed = [its for its in look["events"] if str(its["event_id"]).strip().lower() == event_id.strip().lower()]
+    listed = [its for its in observation["events"] if str(its["event_id"]).strip().lower() == event_id.strip().lower()]
     return any(its.get("event_type") == "Freeze" and its.get("duration_in_seconds") in (0, 9) for its in listed)
 
 
@@ -117,13 +117,13 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
     """Check the invariants of every plan."""
     read = {host for host, about in found["hosts"].items() if about["state"] == "ok"}
     entries = {entry["event_id"].lower(): entry for entry in found["events"]}
-    looks = {one["host"]: one["look"] for one in fleet}
-    SEEN.update({step["act"] for step in found["steps"]})
-    for step in found["steps"]:
+    observations = {one["host"]: one["observation"] for one in fleet}
+    SEEN.update({step["action"] for step in found["actions"]})
+    for step in found["actions"]:
         assert step["host"] in read
         assert step["reason"]
-        listed = {str(event["event_id"]).strip().lower() for event in looks[step["host"]]["events"]}
-        if step["act"] == "approve":
+        listed = {str(event["event_id"]).strip().lower() for event in observations[step["host"]]["events"]}
+        if step["action"] == "approve":
             for event_id in step["event_ids"]:
                 entry = entries[event_id.strip().lower()]
                 assert entry["hosts"]
@@ -133,14 +133,14 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
                 if entry["rule"]["approve"] != "now":
                     for part in entry["parts"]:
                         # A VM whose own document has a short pause needs no drain, whatever another VM drained for.
-                        if part["host"] in entry["hosts"] and not short_pause(looks[part["host"]], event_id):
+                        if part["host"] in entry["hosts"] and not short_pause(observations[part["host"]], event_id):
                             assert part["changed"]
                             assert {one["state"] for one in part["changed"]} == {"drained"}
-        if step["act"] == "recover":
+        if step["action"] == "recover":
             assert step["event_id"].strip().lower() not in listed
-    assert found["done"] <= (not found["steps"])
-    assert found["wait"]["seconds"] >= 0
-    assert len(found["wait"]["watch"]) <= 4
+    assert found["done"] <= (not found["actions"])
+    assert found["requeue"]["seconds"] >= 0
+    assert len(found["requeue"]["watch"]) <= 4
 
 
 @LIMITS
@@ -155,7 +155,7 @@ def any_fleet(fleet: list[dict[str, Any]], choices: dict[str, Any], policy: str)
     assert all(isinstance(line, str) for line in status(found))
     for entry in found["events"]:
         assert status(found, event_id=entry["event_id"])
-    assert isinstance(timeline({one["host"]: one["look"] for one in fleet}), list)
+    assert isinstance(timeline({one["host"]: one["observation"] for one in fleet}), list)
 
 
 def test_any_fleet_gives_a_plan_that_keeps_the_rules() -> None:
@@ -171,18 +171,18 @@ def test_any_fleet_gives_a_plan_that_keeps_the_rules() -> None:
 @LIMITS
 @given(FLEETS, CHOICES, some.sampled_from(["unreachable", "failed", "excluded"]))
 def test_without_observations_nothing_is_done(fleet: list[dict[str, Any]], choices: dict[str, Any], state: str) -> None:
-    blind = [{**one, "state": state, "look": None} for one in fleet]
-    assert make_plan(blind, settings=choices, now=at(0))["steps"] == []
+    blind = [{**one, "state": state, "observation": None} for one in fleet]
+    assert make_plan(blind, settings=choices, now=at(0))["actions"] == []
 
 
 @LIMITS
 @given(FLEETS, CHOICES)
 def test_one_vm_less_read_never_leads_to_an_approval(fleet: list[dict[str, Any]], choices: dict[str, Any]) -> None:
     def approved(observations: list[dict[str, Any]]) -> set[str]:
-        steps = make_plan(observations, settings=choices, now=at(0))["steps"]
-        return {event_id.lower() for step in steps if step["act"] == "approve" for event_id in step["event_ids"]}
+        steps = make_plan(observations, settings=choices, now=at(0))["actions"]
+        return {event_id.lower() for step in steps if step["action"] == "approve" for event_id in step["event_ids"]}
 
-    blind = [{**fleet[0], "state": "unreachable", "look": None, "last_look": None}, *fleet[1:]]
+    blind = [{**fleet[0], "state": "unreachable", "observation": None, "last_observation": None}, *fleet[1:]]
     entries = {entry["event_id"].lower(): entry for entry in make_plan(blind, settings=choices, now=at(0))["events"]}
     for event_id in approved(blind):
         assert fleet[0]["host"] not in entries[event_id]["hosts"]

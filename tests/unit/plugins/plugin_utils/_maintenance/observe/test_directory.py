@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Identity: the inventory's takes precedence, and conflicting claims are contested."""
+"""Identity: the inventory's takes precedence, and conflicting leases are contested."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_inventory_identifies_a_silent_vm() -> None:
     ids=["name", "name and id", "id under its own name", "name in another group"],
 )
 def test_a_name_or_id_of_two_vms_holds_the_approval_and_hides_neither(liar: dict[str, Any]) -> None:
-    liar["look"]["vm_name"] = liar["look"]["identity"]["name"]
+    liar["observation"]["vm_name"] = liar["observation"]["identity"]["name"]
     honest = drained("vm1", identity=identity_of())
     assert acts(plan(honest)) == ["approve vm1 E1"]
     for seen in ([honest, liar], [liar, honest]):

@@ -56,7 +56,7 @@ def test_numbers_as_text() -> None:
     seen = vm("vm1", [event(duration_in_seconds="5", event_type="Freeze")], document_incarnation="7", uptime_seconds="100.5")
     found = plan(seen, gone_seconds="10", retries="2", has_health="False", only_events="")
     assert acts(found) == ["approve vm1 E1"]
-    assert found["wait"]["watch"] == [{"host": "vm1", "incarnation": 7}]
+    assert found["requeue"]["watch"] == [{"host": "vm1", "incarnation": 7}]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_plain() -> None:
 def test_a_record_of_another_vm_is_left_alone() -> None:
     foreign = {**record("drained"), "vm_id": "X"}
     found = plan(vm("vm1", [], [foreign], identity={"name": "vm1", "vm_id": "y"}))
-    assert found["steps"] == []
+    assert found["actions"] == []
     assert "belongs to VM X" in found["summary"]["problems"][0]
     own = {**record("drained", missing_since=at(-20)), "vm_id": "Y"}
     assert acts(plan(vm("vm1", [], [own], identity={"name": "vm1", "vm_id": "y"}))) == ["recover vm1 E1"]
@@ -174,7 +174,7 @@ def test_each_vm_goes_by_the_rule_for_its_own_version_and_differences_are_not_ap
     assert acts(plan(vm("vm1", [{**known, **near}]), vm("vm2", [{**unknown, **near}]))) == ["drain vm2 E1"]
     done = vm("vm2", [unknown], [record("drained", unknown)])
     assert acts(plan(vm("vm1", [known]), done)) == []
-    seen = [{**one, "listed_before": one["look"]["events"]} for one in (vm("vm1", [known]), done)]
+    seen = [{**one, "listed_before": one["observation"]["events"]} for one in (vm("vm1", [known]), done)]
     found = plan(*seen)
     assert (acts(found), found["differing"]) == ([], [])
     assert "contradict each other (vm1: Freeze Scheduled" in found["events"][0]["reason"]

@@ -33,10 +33,10 @@ def test_an_event_that_came_and_went_unseen_over_a_failed_drain_is_reported() ->
     assert plan(vm("vm1", [], [cancelled]))["failed"] == []
 
 
-def resting(host: str, **look: Any) -> dict[str, Any]:
+def resting(host: str, **observation: Any) -> dict[str, Any]:
     """Return a VM that was observed at the beginning of the run and no longer takes part."""
-    seen = vm(host, **look)
-    return {**seen, "state": "resting", "look": None, "last_look": seen["look"], "reached_before": True}
+    seen = vm(host, **observation)
+    return {**seen, "state": "resting", "observation": None, "last_observation": seen["observation"], "reached_before": True}
 
 
 def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:

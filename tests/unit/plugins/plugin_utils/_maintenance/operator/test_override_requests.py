@@ -26,12 +26,12 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
     """Request the override and write it as maintenance_record does; return the writes."""
     writes = plan_writes(seen, given, settings, at(now))["writes"]
     for write in writes:
-        (look,) = [one["look"] for one in seen if one["host"] == write["host"]]
-        found = [one for one in look["records"] if one["event"]["event_id"] == write["event_id"]]
+        (observation,) = [one["observation"] for one in seen if one["host"] == write["host"]]
+        found = [one for one in observation["records"] if one["event"]["event_id"] == write["event_id"]]
         if not found:
             phase = write["changes"].get("phase", "noticed")
             found = [record(phase, write["event"], history=[{"phase": phase, "at": at(now)}])]
-            look["records"].append(found[0])
+            observation["records"].append(found[0])
         found[0]["decision"] = checked_decision(write["changes"]["decision"])
     return writes
 
@@ -106,13 +106,13 @@ def test_a_newer_override_replaces_the_older() -> None:
     seen = fleet()
     written(seen, HOLD)
     written(seen, {**HOLD, "action": "approve", "why": "now"}, now=10)
-    assert seen[0]["look"]["records"][0]["decision"]["beside"] == []
+    assert seen[0]["observation"]["records"][0]["decision"]["beside"] == []
     assert acts(plan(*seen, now=20)) == ["approve vm1 E1"]
 
 
 def test_without_an_answering_vm_no_override_is_possible() -> None:
     """A record on another VM would not count."""
-    silent = vm("vm2", state="unreachable", last_look=vm("vm2", [event("E1", ("vm2",))])["look"])
+    silent = vm("vm2", state="unreachable", last_observation=vm("vm2", [event("E1", ("vm2",))])["observation"])
     with pytest.raises(OverrideRequestError, match=r"no VM of event E1 answers \(vm2\)"):
         plan_writes([vm("vm1"), silent], HOLD, now=at(0))
 

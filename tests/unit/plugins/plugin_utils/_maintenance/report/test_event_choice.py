@@ -59,9 +59,9 @@ def test_shown_handles_are_short_and_safe() -> None:
 
 
 def test_the_message_for_an_unknown_event_lists_the_known_ones() -> None:
-    words = unknown("E9\x1b[2J", {"e1": "E1 (Reboot of vm1)", "a\x1bb": "a\x1bb (\u202e of vm2)"})
-    assert words.startswith("no VM lists event E9\\x1b[2J or has a record of it; known are: E1 (Reboot of vm1), type e1; a\\x1bb (\\u202e of vm2), type sha")
-    assert words.isprintable()
+    text = unknown("E9\x1b[2J", {"e1": "E1 (Reboot of vm1)", "a\x1bb": "a\x1bb (\u202e of vm2)"})
+    assert text.startswith("no VM lists event E9\\x1b[2J or has a record of it; known are: E1 (Reboot of vm1), type e1; a\\x1bb (\\u202e of vm2), type sha")
+    assert text.isprintable()
     assert "4 characters" in unknown("E9", {})
     assert unknown("E999", {}).endswith("known are: none")
     many = unknown("zzzz", {f"event-{number:03}": "x" for number in range(50)})

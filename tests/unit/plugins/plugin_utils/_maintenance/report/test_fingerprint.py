@@ -11,7 +11,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 def test_a_write_that_failed_leaves_the_fingerprint() -> None:
     before = plan(vm("vm1", [event()]), now=0)
     again = plan(vm("vm1", [event()]), now=3)
-    assert before["steps"]
+    assert before["actions"]
     assert before["fingerprint"] == again["fingerprint"]
 
 

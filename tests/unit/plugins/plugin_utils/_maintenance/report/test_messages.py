@@ -28,24 +28,24 @@ def test_the_summary_names_names() -> None:
     )
     text = "\n".join(lines)
     assert lines[0] == "2 of 4 VMs answered; no events."
-    for words in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
-        assert words in text
-    for words in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
-        assert words in text
+    for text in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
+        assert text in text
+    for text in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
+        assert text in text
 
 
 def test_one_line_for_each_event() -> None:
     two = event(resources=("vm1", "db9"), event_source="User")
     line = status(plan(vm("vm1", [two], [record("drained", two)])))[0]
-    for words in (
+    for text in (
         "Reboot E1 by user",
         "vm1, db9 (not managed)",
         "starts in 15 min",
         "drained",
-        "managed by nobody here",
+        "which are not managed here",
         "Next: Azure starts it by itself in 15 min.",
     ):
-        assert words in line
+        assert text in line
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_one_event_explained() -> None:
     two = event(resources=("vm1", "vm2"))
     found = plan(vm("vm1", [two], [record("drained", two)]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
     text = "\n".join(status(found, event_id="e1"))
-    for words in ("Rule 'everything else': drains, approves after drain.", "Not read, so it is not approved: vm2.", "would be put back to: web.service active"):
-        assert words in text
+    for text in ("Rule 'everything else': drains, approves after drain.", "Not read, so it is not approved: vm2.", "would be put back to: web.service active"):
+        assert text in text
     undone = plan(vm("vm1", [], [record("recovering", outcome="completed", methods=[method("undone")])]))
     assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
     assert status(found, event_id="E7", exact=True) == ["No VM lists event E7 or has a record of it."]
     assert status(found, "json", "E1")["events"][0]["event_id"] == "E1"
-    assert status(found, "json", "E7", exact=True) == {"events": [], "steps": []}
+    assert status(found, "json", "E7", exact=True) == {"events": [], "actions": []}
     for form in ("text", "json"):
         with pytest.raises(StatusError, match=r"no VM lists event E7 or has a record of it; known are: E1 \(Reboot of vm1, vm2\), type e1"):
             status(found, form, "E7")
@@ -95,15 +95,15 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
         vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
     )
     whole, one = status(found), status(found, event_id="E1")
-    for words in ("because vm2 has it not: say it again.", "see to it by hand.", "vm1: The file x is no record."):
-        assert [line for line in whole if line.startswith("Problem on ") and words in line], words
-        assert [line for line in one if line.startswith("Problem: ") and words in line], words
+    for text in ("because vm2 has it not: say it again.", "see to it by hand.", "vm1: The file x is no record."):
+        assert [line for line in whole if line.startswith("Problem on ") and text in line], text
+        assert [line for line in one if line.startswith("Problem: ") and text in line], text
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
 
 
 def test_events_that_wait_for_an_operator_say_so() -> None:
-    words = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
-    left = method("undoing", id="2-haproxy", method="haproxy", error=words)
+    text = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
+    left = method("undoing", id="2-haproxy", method="haproxy", error=text)
     waits = "Next: vm1 waits for an operator: put back by hand what 2-haproxy changed, or list it in drain_methods_former."
     over = {"outcome": "completed", "missing_since": at(-60)}
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
@@ -114,7 +114,7 @@ def test_events_that_wait_for_an_operator_say_so() -> None:
 
 
 def test_json_holds_all() -> None:
-    assert set(status(plan(vm("vm1")), "json")) == {"events", "steps", "summary", "capacity", "claims", "failed", "wait", "done"}
+    assert set(status(plan(vm("vm1")), "json")) == {"events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done"}
 
 
 def test_failures_are_shown() -> None:
@@ -164,7 +164,7 @@ def test_timeline_says_why(phase: str) -> None:
 
 def test_a_planned_drain_is_not_draining_yet() -> None:
     found = plan(vm("vm1", [event()]))
-    assert [step["act"] for step in found["steps"]][:2] == ["note", "drain"]
+    assert [step["action"] for step in found["actions"]][:2] == ["write", "drain"]
     assert found["events"][0]["phase"] == "noticed"
     assert plan(vm("vm1", [event()], [record("draining")]))["events"][0]["phase"] == "draining"
 

@@ -52,10 +52,10 @@ def texts(value: Any) -> list[str]:
 def sentences(found: dict[str, Any]) -> list[str]:
     """Return the sentences of a plan, without the status lines."""
     said = [text for entry in found["events"] for text in (entry["reason"], entry["next"]) if text is not None]
-    said += [entry["decision"]["words"] for entry in found["events"] if entry["decision"]]
+    said += [entry["decision"]["text"] for entry in found["events"] if entry["decision"]]
     said += [part["reason"] for entry in found["events"] for part in entry["parts"] if part["reason"]]
     said += [change["error"] for entry in found["events"] for part in entry["parts"] for change in part["changed"] if change["error"]]
-    said += [step["reason"] for step in found["steps"]] + [found["wait"]["why"]] + [failed["reason"] for failed in found["failed"]]
+    said += [step["reason"] for step in found["actions"]] + [found["requeue"]["why"]] + [failed["reason"] for failed in found["failed"]]
     said += [about["error"] for about in found["hosts"].values() if about["error"]] + found["summary"]["problems"] + found["summary"]["retired"]
     return said + [why for group in found["capacity"] for why in [*group["out"].values(), group["held"] or ""]]
 
@@ -75,10 +75,10 @@ def fleets(draw: Any) -> list[dict[str, Any]]:
     phase = draw(some.sampled_from(["noticed", "held", "draining", "drained", "failed", "gone", "recovering", "recovered"]))
     its = record(phase, one, reason=text(), outcome=draw(some.none() | TEXTS), methods=methods, decision=draw(some.none() | some.just(word)))
     kind = draw(some.sampled_from(["events", "upgrade"]))
-    claim = {"name": text() + "c", "run": text() + "r", "who": text(), "event_id": text(), "kind": kind, "limit": at(60)}
+    lease = {"name": text() + "c", "run": text() + "r", "who": text(), "event_id": text(), "kind": kind, "limit": at(60)}
     listed = [one] if draw(some.booleans()) else []
-    first = vm("vm1", listed, [its], claims=[claim], records_problems=[text()], identity={"name": text(), "resource_group": text()})
-    third = vm("vm3", state=draw(some.sampled_from(["failed", "unreachable"])), error=text(), reached_before=True, last_look=first["look"])
+    first = vm("vm1", listed, [its], leases=[lease], records_problems=[text()], identity={"name": text(), "resource_group": text()})
+    third = vm("vm3", state=draw(some.sampled_from(["failed", "unreachable"])), error=text(), reached_before=True, last_observation=first["observation"])
     return [first, vm("vm2", [one], methods=draw(some.sampled_from([(), ("service",)]))), third]
 
 
@@ -90,7 +90,7 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
     for said in sentences(found):
         assert_visible(said)
     lines = status_lines(found)
-    for line in [*lines, *timeline({one["host"]: one["look"] for one in fleet})]:
+    for line in [*lines, *timeline({one["host"]: one["observation"] for one in fleet})]:
         assert_visible(line)
     for text in texts(status_lines(found, format="json")):
         assert_visible(text)
@@ -100,19 +100,21 @@ def test_every_line_of_a_plan_and_its_status_is_visible(fleet: list[dict[str, An
         for line in status_lines(found, event_id=entry["select"]):
             assert_visible(line)
     # Data that is sent to Azure or written to records is unchanged.
-    ids = {one["event_id"].strip().lower() for seen in before for one in (seen["look"] or {"events": []})["events"]}
-    for step in found["steps"]:
-        if step["act"] == "approve":
+    ids = {one["event_id"].strip().lower() for seen in before for one in (seen["observation"] or {"events": []})["events"]}
+    for step in found["actions"]:
+        if step["action"] == "approve":
             assert {event_id.strip().lower() for event_id in step["event_ids"]} <= ids
         if step.get("event"):
-            assert step["event"]["description"] in [one["description"] or None for seen in before if seen["look"] for one in seen["look"]["events"]] + [None]
+            assert step["event"]["description"] in [
+                one["description"] or None for seen in before if seen["observation"] for one in seen["observation"]["events"]
+            ] + [None]
     assert fleet == before
 
 
 @LIMITS
 @given(fleets(), TEXTS, some.sampled_from(SAID))
 def test_every_text_of_an_override_is_visible(fleet: list[dict[str, Any]], text: str, action: str) -> None:
-    typed = fleet[1]["look"]["events"][0]["event_id"]
+    typed = fleet[1]["observation"]["events"][0]["event_id"]
     said = {"event_id": typed, "action": action, "who": f"a{text}", "why": f"b{text}", **({"vm": text + "vm1"} if action == "retire_vm" else {})}
     for given_id in (typed, text):
         try:
@@ -120,7 +122,7 @@ def test_every_text_of_an_override_is_visible(fleet: list[dict[str, Any]], text:
         except AnsibleFilterError as error:
             assert_visible(str(error))
         else:
-            assert_visible(found["words"])
+            assert_visible(found["text"])
             assert found["event_id"] == typed
 
 
@@ -131,7 +133,7 @@ def test_every_obstacle_of_a_gate_is_visible(fleet: list[dict[str, Any]]) -> Non
     chosen = {**SETTINGS, "run": {"id": "run0", "who": "us"}, "capacity": [{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}]}
     found = gate.make_gate(fleet, ask, settings=chosen, now=at(0))
     again = gate.make_gate(fleet, ask, settings=chosen, now=at(5), seen=found["seen"])
-    for said in [*found["why"], *again["why"], *(one["words"] for one in found["obstacles"]), found["wait"]["why"]]:
+    for said in [*found["why"], *again["why"], *(one["text"] for one in found["blockers"]), found["requeue"]["why"]]:
         assert_visible(said)
     for one in own_restarts(fleet, ask, settings=chosen, now=at(0)):
         assert_visible(one["why"] or "")
@@ -170,7 +172,7 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
     one = event(odd, ("vm1",))
     said = {"action": "approve", "who": "alice", "why": "now", "at": at(-5), "until": at(900)}
     seen = vm("vm1", [one], [record("noticed", one, decision=said)], state="ok", identity={"name": "vm1", "resource_group": odd})
-    silent = {**seen, "state": "unreachable", "look": None, "last_look": seen["look"], "identity": {"name": "vm1", "resource_group": odd}}
+    silent = {**seen, "state": "unreachable", "observation": None, "last_observation": seen["observation"], "identity": {"name": "vm1", "resource_group": odd}}
     other = vm("vm2", [one])
     (entry,) = plan(silent, other)["events"]
     command = entry["reason"][entry["reason"].index("az maintenance") :]
@@ -180,8 +182,8 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
 
 
 def test_a_run_with_an_odd_id_gives_no_hint_to_paste() -> None:
-    claim = {"name": "c", "run": "x' gate_closed=go_on", "event_id": "upgrade:Other", "kind": "upgrade", "limit": at(60)}
-    found = gate.make_gate([vm("vm1", claims=[claim])], {"upgrade": "Kernel", "batch": ["vm1"]}, settings=SETTINGS, now=at(0))
+    lease = {"name": "c", "run": "x' gate_closed=go_on", "event_id": "upgrade:Other", "kind": "upgrade", "limit": at(60)}
+    found = gate.make_gate([vm("vm1", leases=[lease])], {"upgrade": "Kernel", "batch": ["vm1"]}, settings=SETTINGS, now=at(0))
     assert found["why"][0].endswith("say so: gate_dead_run=ID")
 
 

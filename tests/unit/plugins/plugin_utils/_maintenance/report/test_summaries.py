@@ -14,7 +14,7 @@ FOREIGN = event("E2", ("stranger",))
 def test_every_number_is_there_when_nothing_happens() -> None:
     counts = plan(vm("vm1"))["counts"]
     assert {key: number for key, number in counts.items() if number} == {"vms": 1, "vms_answered": 1}
-    assert {*PHASES, "foreign", "retired", "events", "steps", "vms_unreachable", "vms_failed", "vms_excluded", "vms_lost"} < set(counts)
+    assert {*PHASES, "foreign", "retired", "events", "actions", "vms_unreachable", "vms_failed", "vms_excluded", "vms_lost"} < set(counts)
 
 
 def test_the_next_run_is_useful_while_something_is_left_to_do() -> None:
@@ -37,5 +37,5 @@ def test_events_and_vms_are_counted_once_each() -> None:
     counts = found["counts"]
     wanted = {"events": 2, "drained": 1, "vms": 5, "vms_answered": 3, "vms_unreachable": 1, "vms_excluded": 1, "vms_lost": 1, "vms_failed": 0}
     assert {key: counts[key] for key in wanted} == wanted
-    assert counts["steps"] == len(found["steps"])
+    assert counts["actions"] == len(found["actions"])
     assert sum(counts[phase] for phase in (*PHASES, "foreign", "retired")) == counts["events"]

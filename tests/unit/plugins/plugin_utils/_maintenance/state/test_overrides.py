@@ -50,7 +50,7 @@ def lines(found: dict[str, Any]) -> str:
 def test_approve_waits_for_no_drain() -> None:
     found = plan(vm("vm1", [event()], [said("approve")]))
     assert acts(found) == ["approve vm1 E1"]
-    assert found["steps"][0]["reason"].startswith("approved by alice until ")
+    assert found["actions"][0]["reason"].startswith("approved by alice until ")
     assert "approved by alice until" in lines(found)
     # Not without it.
     assert acts(plan(vm("vm1", [event()], [record("noticed")]))) == ["drain vm1 E1"]
@@ -61,13 +61,13 @@ def test_approve_puts_nothing_back_and_goes_on_with_what_began(phase: str) -> No
     found = plan(vm("vm1", [BOTH], [said("approve", BOTH, phase)]), vm("vm2", [BOTH], [said("approve", BOTH)]))
     assert acts(found) == ["approve vm1 E1"] + (["drain vm1 E1"] if phase == "draining" else [])
     # The record keeps what the policy said: nothing is left of the word when its time is over.
-    assert all(step["rule"]["approve"] == "after_drain" for step in found["steps"] if step["act"] == "drain")
+    assert all(step["rule"]["approve"] == "after_drain" for step in found["actions"] if step["action"] == "drain")
 
 
 def test_approve_does_not_undo_a_failed_drain_first() -> None:
     seen = [vm("vm1", [BOTH], [said("approve", BOTH, "drained")]), vm("vm2", [BOTH], [said("approve", BOTH, "failed")])]
     assert acts(plan(*seen)) == ["approve vm1 E1"]
-    seen[0]["look"]["records"][0]["decision"] = None
+    seen[0]["observation"]["records"][0]["decision"] = None
     assert "approve vm1 E1" not in acts(plan(*seen))
 
 
@@ -85,7 +85,7 @@ def test_approve_waits_for_no_window_no_capacity_no_method_and_no_unmanaged_vm()
     ):
         known = {"vm1": vm("vm1", [its], [said("approve", its)])}
         assert acts(plan(*known.values(), **more)) == ["approve vm1 E1"], more
-        known["vm1"]["look"]["records"][0]["decision"] = None
+        known["vm1"]["observation"]["records"][0]["decision"] = None
         assert "approve vm1 E1" not in acts(plan(*known.values(), **more)), more
     assert acts(plan(vm("vm1", [event()], [said("approve")], methods=()))) == ["approve vm1 E1"]
 
@@ -133,8 +133,8 @@ def test_hold_begins_nothing_and_approves_nothing() -> None:
     assert "held: held by alice until" in lines(found)
     # It wakes when its deadline comes (in 700 s) or the word ends.
     why = "held by alice until 2027-01-15 08:01 UTC: because"
-    waiting = plan(vm("vm1", [event()], [said("hold", phase="held", until=100, reason=why)]), longest_wait=9999)
-    assert 90 < waiting["wait"]["seconds"] <= 100
+    waiting = plan(vm("vm1", [event()], [said("hold", phase="held", until=100, reason=why)]), longest_requeue=9999)
+    assert 90 < waiting["requeue"]["seconds"] <= 100
     assert not waiting["done"]
     pause = event(event_type="Freeze", duration_in_seconds=5)
     assert acts(plan(vm("vm1", [pause], [said("hold", pause)]))) == []
@@ -167,7 +167,7 @@ def test_hold_leaves_the_others_drained_when_one_failed() -> None:
     seen = [vm("vm1", [BOTH], [record("drained", BOTH)]), vm("vm2", [BOTH], [record("failed", BOTH, methods=[method("undone")])])]
     assert acts(plan(*seen)) == ["undo vm1 E1"]
     for action in ("hold", "let_it_come"):
-        seen[1]["look"]["records"][0]["decision"] = word(action)
+        seen[1]["observation"]["records"][0]["decision"] = word(action)
         assert acts(plan(*seen)) == []
 
 
@@ -285,11 +285,11 @@ def test_nobody_waits_for_a_retired_vm(state: str) -> None:
     seen = [vm("vm1", [BOTH], [record("drained", BOTH)]), dead]
     found = plan(*seen, retired=["VM2"])
     assert acts(found) == ["approve vm1 E1"]
-    assert found["steps"][0]["approve_for"] == ["vm1", "vm2"]
+    assert found["actions"][0]["approve_for"] == ["vm1", "vm2"]
     assert "vm2" not in found["involved"]
     assert found["failed"] == []
     assert entry(found)["retired"] == ["vm2"]
-    assert "Retired (respond_retired), so nobody waits for them: vm2." in lines(found)
+    assert "Retired (respond_retired), so nothing waits for them: vm2." in lines(found)
     assert "vm1, vm2 (retired)" in lines(found)
     assert acts(plan(*seen)) != acts(found)
 
@@ -308,7 +308,7 @@ def test_no_vm_retires_another_or_itself() -> None:
     for carrier in ("vm1", "vm2"):
         seen = {name: vm(name, [BOTH], [record("drained", BOTH)]) for name in ("vm1", "vm2")}
         before = acts(plan(*seen.values()))
-        seen[carrier]["look"]["records"][0]["decision"] = word("retire_vm", vm="vm2")
+        seen[carrier]["observation"]["records"][0]["decision"] = word("retire_vm", vm="vm2")
         assert acts(plan(*seen.values())) == before
     its = record("drained", BOTH, decision=word("retire_vm", vm="vm2"))
     assert acts(plan(vm("vm1", [BOTH], [its]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))) == []
@@ -324,13 +324,13 @@ def test_a_retired_vm_that_has_no_name_keeps_no_name_unsure() -> None:
 
 def test_an_event_that_names_only_a_retired_vm_is_closed() -> None:
     alone = event("E1", ("vm2",))
-    seen = [vm("vm1", [alone]), vm("vm2", state="unreachable", reached_before=True, last_look=vm("vm2", [alone])["look"])]
+    seen = [vm("vm1", [alone]), vm("vm2", state="unreachable", reached_before=True, last_observation=vm("vm2", [alone])["observation"])]
     found = plan(*seen, retired=["vm2"])
-    assert found["steps"] == []
+    assert found["actions"] == []
     assert found["done"]
     assert found["failed"] == []
     assert entry(found)["phase"] == "retired"
-    assert "nobody waits for vm2 any more" in lines(found)
+    assert "nothing waits for vm2 any more" in lines(found)
 
 
 def test_a_retired_name_that_nothing_knows_is_said() -> None:
@@ -375,7 +375,7 @@ def test_a_record_that_only_carries_a_word_is_no_part_of_the_event() -> None:
     for status_ in ("Scheduled", "Started"):
         now = event("E1", ("vm2",), status_)
         found = plan(vm("vm1", [now], [carrier], in_service=True), vm("vm2", [now], [record("noticed", now)]), vm("vm3"), capacity=group)
-        assert not [step for step in found["steps"] if step["host"] == "vm1"]
+        assert not [step for step in found["actions"] if step["host"] == "vm1"]
         assert "vm1" not in found["capacity"][0]["out"]
     # What remains of it when all is over is not shown for ever.
     carrier["decision"] = word("hold", until=-1)

@@ -31,7 +31,7 @@ def said(dice: random.Random, seen: list[dict[str, Any]], actions: tuple[str, ..
     """The same fleet with words on some of its records."""
     found = copy.deepcopy(seen)
     for one in found:
-        for record in one["look"]["records"] if one["look"] else ():
+        for record in one["observation"]["records"] if one["observation"] else ():
             if dice.random() < 0.6:
                 record["decision"] = word(dice, dice.choice(actions), until)
     return found
@@ -70,23 +70,23 @@ def only_less_is_done(action: str) -> Callable[[random.Random], bool]:
         then = said(dice, seen, (action,), 3600)
         now, before = plan(*then), plan(*seen)
         told = {one["event_id"] for one in now["events"] if one["decision"]}
-        records = [(one["host"], its) for one in then if one["look"] for its in one["look"]["records"] if its.get("decision")]
+        records = [(one["host"], its) for one in then if one["observation"] for its in one["observation"]["records"] if its.get("decision")]
         carriers = {key: {host for host, its in records if its["event"]["event_id"] == key} for key in told}
         phases = {(one["event_id"], part["host"]): part["phase"] for one in now["events"] for part in one["parts"]}
         left = {one["event_id"]: one["starts_in"] for one in now["events"]}
         started = {one["event_id"] for one in now["events"] if one["event_status"] == "Started" or one["phase"] in ("started", "approved")}
-        for step in now["steps"]:
-            if step["event_id"] not in told or step["act"] not in ("approve", "drain", "undo"):
+        for step in now["actions"]:
+            if step["event_id"] not in told or step["action"] not in ("approve", "drain", "undo"):
                 continue
-            assert step["act"] != "approve", step
-            if step["act"] == "drain" and phases[step["event_id"], step["host"]] in (None, "noticed", "held", "failed"):
+            assert step["action"] != "approve", step
+            if step["action"] == "drain" and phases[step["event_id"], step["host"]] in (None, "noticed", "held", "failed"):
                 late = step["event_id"] in started or (left[step["event_id"]] is not None and left[step["event_id"]] <= DEADLINE)
                 # Only a VM that carries the word itself is let come: one VM's word must not leave another one to its fate.
                 assert action == "hold" or step["host"] not in carriers[step["event_id"]], step
                 assert late, step
         # A failed drain is put back once no other event needs it, and the word may be what keeps the other from it.
         failing = {(part["host"], one["event_id"]) for one in before["events"] for part in one["parts"] if part["intent"] in ("undo", "kept")}
-        undone = {(step["host"], step["event_id"]) for step in now["steps"] if step["act"] == "undo"}
+        undone = {(step["host"], step["event_id"]) for step in now["actions"] if step["action"] == "undo"}
         assert undone <= failing
         assert all(phases[event_id, host] == "failed" for host, event_id in undone if event_id in told)
         return bool(told)
@@ -99,8 +99,8 @@ def approve_puts_nothing_back(dice: random.Random) -> bool:
     seen, groups = any_fleet(dice)
     then = said(dice, seen, ("approve",), 3600)
     found = plan(*then, capacity=groups)
-    approved = {key for step in found["steps"] if step["act"] == "approve" for key in step["event_ids"]}
-    undone = {step["event_id"] for step in found["steps"] if step["act"] == "undo"}
+    approved = {key for step in found["actions"] if step["action"] == "approve" for key in step["event_ids"]}
+    undone = {step["event_id"] for step in found["actions"] if step["action"] == "undo"}
     for one in found["events"]:
         if not one["decision"] or not one["listed"] or one["event_status"] == "Started":
             continue

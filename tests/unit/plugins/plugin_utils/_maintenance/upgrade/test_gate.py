@@ -21,7 +21,7 @@ NAME = "Kernel November"
 OURS = f"upgrade:{NAME}"
 
 
-def claim(event_id: str = OURS, run: str = "run000mine", *, left: float = 100, **more: Any) -> dict[str, Any]:
+def lease(event_id: str = OURS, run: str = "run000mine", *, left: float = 100, **more: Any) -> dict[str, Any]:
     found = {
         "name": f"claim-{run}-{event_digest(event_id)}.1.json",
         "run": run,
@@ -40,12 +40,12 @@ UNTIL = f", until {at(100)[:10]} {at(100)[11:19]} UTC unless it goes on (100 s f
 
 
 def lease_of_other_run(event_id: str = "E9", **more: Any) -> dict[str, Any]:
-    return claim(event_id, "run00other", **more)
+    return lease(event_id, "run00other", **more)
 
 
-def leased_vm(host: str = "vm1", *events: dict[str, Any], claims: Any = None, **more: Any) -> dict[str, Any]:
+def leased_vm(host: str = "vm1", *events: dict[str, Any], leases: Any = None, **more: Any) -> dict[str, Any]:
     """Return a VM with this run's acknowledged lease for the upgrade."""
-    return {**vm(host, list(events), claims=[claim()] if claims is None else claims, **more), "acknowledged": [OURS.lower()]}
+    return {**vm(host, list(events), leases=[lease()] if leases is None else leases, **more), "acknowledged": [OURS.lower()]}
 
 
 def gate_decision(
@@ -56,11 +56,11 @@ def gate_decision(
 
 
 def kinds(found: dict[str, Any]) -> list[str]:
-    return [one["kind"] for one in found["obstacles"]]
+    return [one["kind"] for one in found["blockers"]]
 
 
 def steps(found: dict[str, Any]) -> list[str]:
-    return [f"{step['act']} {step['host']} {step['event_id']}" for step in found["steps"]]
+    return [f"{step['action']} {step['host']} {step['event_id']}" for step in found["actions"]]
 
 
 def ended_event(seconds: float, outcome: str = "completed") -> dict[str, Any]:
@@ -72,43 +72,43 @@ def ended_event(seconds: float, outcome: str = "completed") -> dict[str, Any]:
 # --- Leases first, then an observation, then the batch -------------------------------------------------------------------
 
 
-def test_the_batch_is_claimed_before_it_goes() -> None:
+def test_the_batch_is_leased_before_it_goes() -> None:
     found = gate_decision(vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))
-    assert (found["go"], steps(found), found["wait"]["seconds"]) == (False, [f"claim vm1 {OURS}", f"claim vm2 {OURS}"], 0)
-    assert found["steps"][0]["claim"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "upgrade", "seconds": 180.0, "groups": {}}
-    assert found["why"] == ["vm1, vm2 must be claimed first, and then looked at once more"]
+    assert (found["go"], steps(found), found["requeue"]["seconds"]) == (False, [f"acquire vm1 {OURS}", f"acquire vm2 {OURS}"], 0)
+    assert found["actions"][0]["lease"] == {"run": "run000mine", "who": "alice on deploy1", "kind": "upgrade", "seconds": 180.0, "groups": {}}
+    assert found["why"] == ["vm1, vm2 must be leased first, and then checked once more"]
 
 
 def test_the_batch_goes_by_an_observation_newer_than_all_leases() -> None:
     assert not gate_decision(leased_vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))["go"]
     assert not gate_decision(leased_vm("vm1"), {**leased_vm("vm2"), "acknowledged": []}, batch=("vm1", "vm2"))["go"]
     found = gate_decision(leased_vm("vm1"), leased_vm("vm2"), batch=("vm1", "vm2"))
-    assert (found["go"], found["why"], found["steps"], found["obstacles"]) == (True, [], [], [])
+    assert (found["go"], found["why"], found["actions"], found["blockers"]) == (True, [], [], [])
 
 
 def test_a_run_without_an_id_acquires_nothing_and_gets_the_decision() -> None:
     found = gate_decision(vm("vm1"), run={})
-    assert (found["go"], found["steps"]) == (True, [])
+    assert (found["go"], found["actions"]) == (True, [])
     assert not gate_decision(vm("vm1", [event()]), run={})["go"]
 
 
-def test_another_run_on_the_batch_makes_it_give_its_claims_back_and_come_after_events() -> None:
-    found = gate_decision(leased_vm("vm1"), leased_vm("vm2", claims=[claim(), lease_of_other_run()]), batch=("vm1", "vm2"))
-    assert (found["go"], kinds(found)) == (False, ["claim"])
+def test_another_run_on_the_batch_makes_it_give_its_leases_back_and_come_after_events() -> None:
+    found = gate_decision(leased_vm("vm1"), leased_vm("vm2", leases=[lease(), lease_of_other_run()]), batch=("vm1", "vm2"))
+    assert (found["go"], kinds(found)) == (False, ["lease"])
     assert steps(found) == [f"release vm1 {OURS}", f"release vm2 {OURS}"]
     assert found["why"] == ["run run00other of bob on deploy2 is at work on vm2 for E9" + UNTIL]
-    assert found["wait"]["seconds"] > leases.PAUSE
+    assert found["requeue"]["seconds"] > leases.PAUSE
 
 
 def test_another_upgrade_is_named() -> None:
-    found = gate_decision(vm("vm1", claims=[lease_of_other_run("upgrade:Packages", kind="upgrade")]))
+    found = gate_decision(vm("vm1", leases=[lease_of_other_run("upgrade:Packages", kind="upgrade")]))
     dead = ". If you know that this run is dead, say so: gate_dead_run=run00other"
     assert found["why"] == [f"run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'{UNTIL}{dead}"]
 
 
 def test_leases_of_a_killed_run_of_this_upgrade_are_named() -> None:
     """A run was killed between mark and release: the VM is done, in service, and counts until the lease expires."""
-    done = vm("vm2", claims=[lease_of_other_run(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
+    done = vm("vm2", leases=[lease_of_other_run(OURS, kind="upgrade")], upgrades=[{"name": NAME, "state": "done"}])
     found = gate_decision(leased_vm("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
     assert kinds(found) == ["capacity"]
     assert f"run run00other of bob on deploy2 holds vm2{UNTIL}" in found["why"][0]
@@ -116,15 +116,15 @@ def test_leases_of_a_killed_run_of_this_upgrade_are_named() -> None:
 
 
 def test_respond_says_which_upgrade_holds_a_vm() -> None:
-    found = plan(vm("vm1", [event()], claims=[lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"})
+    found = plan(vm("vm1", [event()], leases=[lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"})
     assert found["events"][0]["reason"] == "run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'"
-    assert {step["act"] for step in found["steps"]} == {"note", "tell"}
+    assert {step["action"] for step in found["actions"]} == {"write", "notify"}
 
 
-def test_a_dead_runs_claim_is_removed_before_it_goes() -> None:
-    found = gate_decision(leased_vm("vm1", claims=[claim(), lease_of_other_run(left=-1)]), vm("vm2", claims=[lease_of_other_run(left=-1)]))
-    assert (found["go"], steps(found)) == (False, [f"claim vm1 {OURS}", "release vm2 "])
-    assert found["steps"][0]["expired"] == [lease_of_other_run()["name"]]
+def test_a_dead_runs_lease_is_removed_before_it_goes() -> None:
+    found = gate_decision(leased_vm("vm1", leases=[lease(), lease_of_other_run(left=-1)]), vm("vm2", leases=[lease_of_other_run(left=-1)]))
+    assert (found["go"], steps(found)) == (False, [f"acquire vm1 {OURS}", "release vm2 "])
+    assert found["actions"][0]["expired"] == [lease_of_other_run()["name"]]
 
 
 # --- Events --------------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_a_dead_runs_claim_is_removed_before_it_goes() -> None:
 @pytest.mark.parametrize("more", [{}, {"status": "Started"}, {"due": None}, {"event_type": "Freeze", "duration_in_seconds": 0}, {"event_type": "Brew"}])
 def test_a_listed_event_on_the_batch_is_in_the_way(more: dict[str, Any]) -> None:
     found = gate_decision(leased_vm("vm1", event(**more)))
-    assert (found["go"], kinds(found), found["obstacles"][0]["event_id"]) == (False, ["event"], "E1")
+    assert (found["go"], kinds(found), found["blockers"][0]["event_id"]) == (False, ["event"], "E1")
     assert steps(found) == [f"release vm1 {OURS}"]
 
 
@@ -165,7 +165,7 @@ def test_types_that_were_left_out_do_not_count_and_unknown_ones_do() -> None:
 
 
 @pytest.mark.parametrize(("due", "goes"), [(899, False), (901, True), (None, False), (-5, False)])
-def test_look_ahead_and_the_length_of_the_batch(due: float | None, goes: bool) -> None:
+def test_observation_ahead_and_the_length_of_the_batch(due: float | None, goes: bool) -> None:
     assert gate_decision(leased_vm("vm1", event(due=due)), look_ahead=600, batch_seconds=300)["go"] is goes
 
 
@@ -210,32 +210,32 @@ def test_drains_of_an_earlier_run_of_this_upgrade_are_continued() -> None:
     assert kinds(gate_decision(leased_vm("vm1", records=[record("drained", event("upgrade:Other", event_type="Upgrade"))]))) == ["record"]
 
 
-def upgrading(claims: Any, **more: Any) -> dict[str, Any]:
+def upgrading(leases: Any, **more: Any) -> dict[str, Any]:
     its = event("upgrade:Packages", event_type="Upgrade", due=None)
-    return vm("vm1", records=[{**record("drained", its, ago=400), **more}], claims=claims)
+    return vm("vm1", records=[{**record("drained", its, ago=400), **more}], leases=leases)
 
 
 def test_respond_keeps_an_upgrades_drain_while_its_lease_is_live() -> None:
-    found = plan(upgrading([lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"}, tell=False)
-    assert found["steps"] == []
+    found = plan(upgrading([lease_of_other_run("upgrade:Packages")]), run={"id": "runrespond"}, notify=False)
+    assert found["actions"] == []
     assert found["events"][0]["reason"] == "run run00other of bob on deploy2 is at work for upgrade 'Packages'"
     assert not found["failed"]
 
 
 def test_a_failed_vm_marked_as_left_stays_without_a_lease() -> None:
-    left = {**upgrading([]), "look": {**upgrading([])["look"], "upgrades": [{"name": "Packages", "state": "left"}]}}
-    found = plan(left, run={"id": "runrespond"}, tell=False)
-    assert found["steps"] == []
+    left = {**upgrading([]), "observation": {**upgrading([])["observation"], "upgrades": [{"name": "Packages", "state": "left"}]}}
+    found = plan(left, run={"id": "runrespond"}, notify=False)
+    assert found["actions"] == []
     assert found["events"][0]["reason"] == "upgrade 'Packages' failed on it, and it was left for a person to look at"
-    other = {**left, "look": {**left["look"], "upgrades": [{"name": "Others", "state": "left"}]}}
-    assert plan(other, run={"id": "runrespond"}, tell=False)["steps"] != []
+    other = {**left, "observation": {**left["observation"], "upgrades": [{"name": "Others", "state": "left"}]}}
+    assert plan(other, run={"id": "runrespond"}, notify=False)["actions"] != []
 
 
 def test_drains_of_a_dead_upgrade_are_undone() -> None:
-    late = plan(upgrading([lease_of_other_run("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, tell=False)
-    assert [step["act"] for step in late["steps"]] == ["note", "release"] or [step["act"] for step in late["steps"]] == ["release", "note"]
+    late = plan(upgrading([lease_of_other_run("upgrade:Packages", left=-1)]), run={"id": "runrespond"}, notify=False)
+    assert [step["action"] for step in late["actions"]] == ["write", "release"] or [step["action"] for step in late["actions"]] == ["release", "write"]
     gone = upgrading([], missing_since=at(-20), phase="gone", outcome="unknown")
-    assert [step["act"] for step in plan(gone, run={"id": "runrespond"}, tell=False)["steps"]] == ["claim"]
+    assert [step["action"] for step in plan(gone, run={"id": "runrespond"}, notify=False)["actions"]] == ["acquire"]
 
 
 # --- Observations --------------------------------------------------------------------------------------------------------
@@ -249,8 +249,8 @@ def test_a_vm_that_was_not_seen_is_not_taken(state: str) -> None:
 
 def test_an_empty_list_just_after_enabling_is_waited_for() -> None:
     found = gate_decision(leased_vm("vm1", enabled_at=at(-100)))
-    assert (kinds(found), found["obstacles"][0]["wait"]) == (["enabling"], 200)
-    assert found["wait"]["seconds"] <= 60
+    assert (kinds(found), found["blockers"][0]["wait"]) == (["enabling"], 200)
+    assert found["requeue"]["seconds"] <= 60
     assert gate_decision(leased_vm("vm1", enabled_at=at(-301)))["go"]
     other = event(resources=("vm2",))
     assert gate_decision(leased_vm("vm1", other, enabled_at=at(-100)))["go"], "a list that has something shows that lists come"
@@ -282,8 +282,8 @@ def test_coming_events_of_other_vms_use_the_budget() -> None:
         vm("vm2", in_service=False),
         vm("vm2", [event("E2", ("vm2",))], [record("drained", event("E2", ("vm2",)))]),
         vm("vm2", records=[record("recovering", event("E2", ("vm2",)))]),
-        vm("vm2", claims=[lease_of_other_run("upgrade:Packages")]),
-        vm("vm2", claims=[lease_of_other_run("E2")]),
+        vm("vm2", leases=[lease_of_other_run("upgrade:Packages")]),
+        vm("vm2", leases=[lease_of_other_run("E2")]),
         vm("vm2", upgrades=[{"name": "Packages", "state": "begun"}]),
     ],
     ids=["unreachable", "not in service", "drained", "recovering", "another upgrade", "another run", "cut off"],
@@ -303,7 +303,7 @@ def test_a_batch_that_never_fits_says_so() -> None:
 def test_a_batch_that_never_fits_is_reported_beside_other_blockers() -> None:
     found = gate_decision(leased_vm("vm1"), vm("vm2", state="unreachable"), vm("vm3", [event(resources=("vm3",))]), batch=("vm1", "vm2"), capacity=[GROUP])
     assert found["never"]
-    assert any("it never fits" in words for words in found["why"])
+    assert any("it never fits" in text for text in found["why"])
 
 
 def test_a_batch_that_waits_for_others_may_fit_later() -> None:
@@ -319,7 +319,7 @@ def test_a_batch_that_waits_for_others_may_fit_later() -> None:
 def vm_named_web(host: str, group: str | None, *events: dict[str, Any]) -> dict[str, Any]:
     """Return a VM named web, a name that another resource group also has; of unknown identity without a group."""
     identity = {"name": "web", "resource_group": group, "subscription_id": "s", "vm_id": host} if group else {}
-    return {**vm(host, list(events), claims=[claim()], identity=identity, vm_name="web" if group else None), "acknowledged": [OURS.lower()]}
+    return {**vm(host, list(events), leases=[lease()], identity=identity, vm_name="web" if group else None), "acknowledged": [OURS.lower()]}
 
 
 def test_one_name_in_two_resource_groups_is_two_vms() -> None:
@@ -359,9 +359,9 @@ def test_a_group_with_unobserved_members_is_held() -> None:
 def test_other_lists_of_members_hold_it_where_they_meet() -> None:
     wide = [{**GROUP, "max_unavailable": 2}]
     other = lease_of_other_run("E2", groups={"web": "another"})
-    assert gate_decision(leased_vm("vm1"), vm("vm2", claims=[other]), vm("vm3"), capacity=wide)["go"]
-    found = gate_decision(leased_vm("vm1", claims=[claim(), other]), vm("vm2"), vm("vm3"), capacity=wide)
-    assert [words for words in found["why"] if "declares other members" in words]
+    assert gate_decision(leased_vm("vm1"), vm("vm2", leases=[other]), vm("vm3"), capacity=wide)["go"]
+    found = gate_decision(leased_vm("vm1", leases=[lease(), other]), vm("vm2"), vm("vm3"), capacity=wide)
+    assert [text for text in found["why"] if "declares other members" in text]
 
 
 # --- Marks ---------------------------------------------------------------------------------------------------------------
@@ -371,25 +371,25 @@ def test_vms_marked_as_done_are_skipped() -> None:
     done = vm("vm1", upgrades=[{"name": NAME, "state": "done"}])
     found = gate_decision(done, leased_vm("vm2"), batch=("vm1", "vm2"), marks=True)
     assert (found["go"], found["batch"], found["done"]) == (True, ["vm2"], ["vm1"])
-    assert steps(found) == [f"mark vm2 {OURS}"]
-    assert found["steps"][0]["state"] == "begun"
+    assert steps(found) == [f"mark_progress vm2 {OURS}"]
+    assert found["actions"][0]["state"] == "begun"
     everything = gate_decision(done, marks=True)
     assert (everything["go"], everything["nothing_to_do"], everything["why"]) == (False, True, [f"upgrade {NAME!r} is done on vm1"])
 
 
 def test_a_begun_vm_continues_and_is_not_marked_again() -> None:
     found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "begun"}]), marks=True)
-    assert (found["go"], found["steps"]) == (True, [])
+    assert (found["go"], found["actions"]) == (True, [])
 
 
 def test_an_upgraded_vm_recovers_without_its_tasks() -> None:
     found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)
-    assert (found["go"], found["steps"], found["upgraded"]) == (True, [], ["vm1"])
+    assert (found["go"], found["actions"], found["upgraded"]) == (True, [], ["vm1"])
 
 
 def test_a_failed_vm_marked_as_left_begins_anew() -> None:
     found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "left"}]), marks=True)
-    assert (found["go"], steps(found), found["upgraded"]) == (True, [f"mark vm1 {OURS}"], [])
+    assert (found["go"], steps(found), found["upgraded"]) == (True, [f"mark_progress vm1 {OURS}"], [])
 
 
 @pytest.mark.parametrize("state", ["upgraded", "left"])
@@ -409,7 +409,7 @@ def test_replicas_are_kept_by_vms_that_stay_in_service() -> None:
     assert gate_decision(leased_vm("vm1"), leased_vm("vm2"), batch=("vm1", "vm2"))["keepers"] == {"vm1": "vm2", "vm2": "vm1"}
     assert gate_decision(leased_vm("vm1"))["keepers"] == {"vm1": None}
     kept = {"vm": "vm1", "vm_id": None, "record": record("drained", event(OURS, event_type="Upgrade"))}
-    assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3", mirrors=[kept]), capacity=groups)["keepers"] == {"vm1": "vm3"}
+    assert gate_decision(leased_vm("vm1"), vm("vm2"), vm("vm3", replicas=[kept]), capacity=groups)["keepers"] == {"vm1": "vm3"}
 
 
 def test_a_restart_of_its_own_that_is_over_does_not_hold_the_next_run_of_the_upgrade() -> None:
@@ -423,12 +423,12 @@ def test_a_restart_of_its_own_that_is_over_does_not_hold_the_next_run_of_the_upg
 def test_a_done_vm_that_is_still_out_recovers_without_its_tasks() -> None:
     drained = record("drained", event(OURS, event_type="Upgrade"))
     found = gate_decision(leased_vm("vm1", records=[drained], upgrades=[{"name": NAME, "state": "done"}]), marks=True)
-    assert (found["go"], found["upgraded"], found["done"], found["steps"]) == (True, ["vm1"], [], [])
+    assert (found["go"], found["upgraded"], found["done"], found["actions"]) == (True, ["vm1"], [], [])
 
 
 def test_without_marks_no_vm_is_skipped() -> None:
     found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "done"}]))
-    assert (found["go"], found["steps"]) == (True, [])
+    assert (found["go"], found["actions"]) == (True, [])
 
 
 # --- Lost records --------------------------------------------------------------------------------------------------------
@@ -440,34 +440,34 @@ COPY = {"vm": "vm1", "vm_id": "id1", "record": ITS}
 
 def behind_balancer(observation: dict[str, Any]) -> dict[str, Any]:
     """Return the VM of the replica, with the balancer of its finding as a target."""
-    observation["look"]["identity"] = {**observation["look"]["identity"], "vm_id": "id1"}
+    observation["observation"]["identity"] = {**observation["observation"]["identity"], "vm_id": "id1"}
     return {**observation, "targets": [{"name": "1-haproxy", "method": "haproxy", "server": "vm1", "balancers": ["lb1"], "backends": []}]}
 
 
 def test_a_lost_record_is_restored_under_the_lease_first() -> None:
-    found = gate_decision(behind_balancer(vm("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
-    assert (found["go"], steps(found)) == (False, [f"claim vm1 {OURS}", f"note vm1 {OURS}"])
-    note = found["steps"][1]
+    found = gate_decision(behind_balancer(vm("vm1")), vm("vm2", replicas=[COPY]), marks=True)
+    assert (found["go"], steps(found)) == (False, [f"acquire vm1 {OURS}", f"write vm1 {OURS}"])
+    note = found["actions"][1]
     assert [(one["id"], one["before"], one["state"]) for one in note["restore"]["methods"]] == [("1-haproxy", FOUND, "begun")]
-    assert (note["expected_revision"], note["claim"]) == (0, {"run": "run000mine", "seconds": 180.0})
+    assert (note["expected_revision"], note["lease"]) == (0, {"run": "run000mine", "seconds": 180.0})
     # The record is restored and observed: the batch goes, and its replica stays where it is.
-    there = gate_decision(leased_vm("vm1", records=[ITS]), vm("vm2", mirrors=[COPY]), vm("vm3"), marks=True)
-    assert (there["go"], steps(there), there["keepers"]) == (True, [f"mark vm1 {OURS}"], {"vm1": "vm2"})
+    there = gate_decision(leased_vm("vm1", records=[ITS]), vm("vm2", replicas=[COPY]), vm("vm3"), marks=True)
+    assert (there["go"], steps(there), there["keepers"]) == (True, [f"mark_progress vm1 {OURS}"], {"vm1": "vm2"})
 
 
 def test_an_unrestored_record_keeps_the_gate_closed() -> None:
-    found = gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[COPY]), marks=True)
-    assert (found["go"], steps(found), found["wait"]["seconds"]) == (False, [f"note vm1 {OURS}"], 1.0)
+    found = gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", replicas=[COPY]), marks=True)
+    assert (found["go"], steps(found), found["requeue"]["seconds"]) == (False, [f"write vm1 {OURS}"], 1.0)
     assert found["why"] == ["vm1 has lost the record of its drain; it is written back from the copy on another VM first"]
 
 
 def test_nothing_is_written_back_while_something_is_in_the_way_or_in_check_mode_or_for_others() -> None:
-    assert steps(gate_decision(behind_balancer(leased_vm("vm1", event())), vm("vm2", mirrors=[COPY]))) == [f"release vm1 {OURS}"]
-    assert gate_decision(behind_balancer(vm("vm1")), vm("vm2", mirrors=[COPY]), run={})["steps"] == []
-    assert steps(gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
+    assert steps(gate_decision(behind_balancer(leased_vm("vm1", event())), vm("vm2", replicas=[COPY]))) == [f"release vm1 {OURS}"]
+    assert gate_decision(behind_balancer(vm("vm1")), vm("vm2", replicas=[COPY]), run={})["actions"] == []
+    assert steps(gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", replicas=[{**COPY, "vm": "vm3"}]), vm("vm3"))) == []
     # No change is left to undo, so nothing is lost.
     over = {**COPY, "record": {**ITS, "methods": [method("undone", id="1-haproxy", method="haproxy", outside=True)]}}
-    assert gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", mirrors=[over]))["go"]
+    assert gate_decision(behind_balancer(leased_vm("vm1")), vm("vm2", replicas=[over]))["go"]
 
 
 # --- The request ---------------------------------------------------------------------------------------------------------

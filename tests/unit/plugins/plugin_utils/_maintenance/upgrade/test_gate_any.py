@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate, gate_blockers
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.budget.test_capacity_any import NAMES, PAUSE, observation, out, some
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, claim, lease_of_other_run
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import NAME, OURS, RUN, lease, lease_of_other_run
 
 
 def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -28,17 +28,17 @@ def fleet(dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any
     return events, groups
 
 
-def with_claims(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...]) -> dict[str, Any]:
+def with_leases(dice: random.Random, seen: dict[str, Any], batch: tuple[str, ...]) -> dict[str, Any]:
     """Add leases: mostly this run's on the batch, sometimes another run's, for an event or an upgrade, live or expired."""
-    if seen["look"] is None:
+    if seen["observation"] is None:
         return seen
-    claims = []
+    leases = []
     if seen["host"] in batch and dice.random() < 0.95:
-        claims.append(claim())
+        leases.append(lease())
     if dice.random() < 0.1:
-        claims.append(lease_of_other_run(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
+        leases.append(lease_of_other_run(dice.choice(("E9", "upgrade:Packages")), left=dice.choice((100, -1))))
     acknowledged = [OURS.lower()] if seen["host"] in batch and dice.random() < 0.95 else []
-    return {**seen, "acknowledged": acknowledged, "look": {**seen["look"], "claims": claims, "enabled_at": at(dice.choice((-100, *[-9000] * 9)))}}
+    return {**seen, "acknowledged": acknowledged, "observation": {**seen["observation"], "leases": leases, "enabled_at": at(dice.choice((-100, *[-9000] * 9)))}}
 
 
 def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple[str, ...], dice: random.Random) -> bool:
@@ -48,24 +48,24 @@ def check(seen: list[dict[str, Any]], groups: list[dict[str, Any]], batch: tuple
     assert found["go"] or found["why"], "a batch that waits is told why"
     if not found["go"]:
         return False
-    looks = {one["host"]: one["look"] for one in seen}
-    listed = [one for look in looks.values() if look for one in look["events"]]
+    observations = {one["host"]: one["observation"] for one in seen}
+    listed = [one for observation in observations.values() if observation for one in observation["events"]]
     hit = {name for one in listed for name in one["resources"]}
     assert not hit & set(batch), f"{batch} goes, and an event names {hit}"
     for name in batch:
-        look = looks.get(name)
-        assert look, f"{name} was not seen"
-        assert look["events"] or look["enabled_at"] < at(-300), f"the empty list of {name} proves nothing"
-        assert [one["run"] for one in look["claims"]] == [RUN["id"]], f"{name} goes under {look['claims']}"
-        assert not any(out({"host": name, "look": {**look, "in_service": None}}, []) for name in batch), "it is out for an event"
-    claimed = {name for name, look in looks.items() if look and any(one["run"] != RUN["id"] for one in look["claims"])}
+        observation = observations.get(name)
+        assert observation, f"{name} was not seen"
+        assert observation["events"] or observation["enabled_at"] < at(-300), f"the empty list of {name} proves nothing"
+        assert [one["run"] for one in observation["leases"]] == [RUN["id"]], f"{name} goes under {observation['leases']}"
+        assert not any(out({"host": name, "observation": {**observation, "in_service": None}}, []) for name in batch), "it is out for an event"
+    leased = {name for name, observation in observations.items() if observation and any(one["run"] != RUN["id"] for one in observation["leases"])}
     away = {name for name in NAMES if out(next((one for one in seen if one["host"] == name), None), listed)}
     for group in groups:
         members = set(group["members"])
         if members & set(batch):
-            assert members <= set(looks), f"nobody knows who is out of {group}"
+            assert members <= set(observations), f"nobody knows who is out of {group}"
             limit = len(members) // 2 if group["max_unavailable"] == "50%" else group["max_unavailable"]
-            assert len(members & (away | claimed | set(batch))) <= limit, f"{batch} goes in {group}, beside {away} and {claimed}"
+            assert len(members & (away | leased | set(batch))) <= limit, f"{batch} goes in {group}, beside {away} and {leased}"
     return True
 
 
@@ -78,7 +78,7 @@ def search(examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> list[bool
     def one(dice: random.Random) -> None:
         events, groups = fleet(dice)
         batch = some(dice, 2)
-        seen = [with_claims(dice, observation(dice, name, events), batch) for name in NAMES]
+        seen = [with_leases(dice, observation(dice, name, events), batch) for name in NAMES]
         if dice.random() < 0.1:
             seen.pop(dice.randrange(len(seen)))
         went.append(check(seen, groups, batch, dice))
@@ -101,7 +101,7 @@ def test_the_oracle_detects_a_missing_blocker(mutant: str, monkeypatch: pytest.M
 
 
 def test_the_oracle_detects_a_missing_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate.leases, "claimed", lambda *given, **more: True)
+    monkeypatch.setattr(gate.leases, "leased", lambda *given, **more: True)
     with pytest.raises(AssertionError, match="goes under"):
         search(1500, (Phase.generate,))
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Upgrades and a run of respond at once, action by action in any order: no VM is taken twice, and no budget is exceeded.
 
-Each act on a VM, and each look at one, is a step of its own; whose step comes next is thrown with dice. This is a sample of all orders. The
+Each act on a VM, and each observation of one, is a step of its own; whose step comes next is thrown with dice. This is a sample of all orders. The
 exhaustive search, file by file, is tests/model.
 """
 
@@ -21,7 +21,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.bud
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
-from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import claim
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.upgrade.test_gate import lease
 
 NAMES = ("vm1", "vm2", "vm3", "vm4")
 
@@ -36,7 +36,7 @@ class World:
 
     limit: int
     events: list[dict[str, Any]]
-    claims: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=lambda: {name: {} for name in NAMES})
+    leases: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=lambda: {name: {} for name in NAMES})
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     upgraded: dict[str, str] = field(default_factory=dict)
     """By VM: the run that upgrades it now."""
@@ -44,20 +44,20 @@ class World:
 
     def settings(self, run: str, kind: str) -> dict[str, Any]:
         group = {"name": "web", "members": list(NAMES), "max_unavailable": self.limit}
-        return {**SETTINGS, "run": {"id": run, "kind": kind}, "capacity": [group], "tell": False}
+        return {**SETTINGS, "run": {"id": run, "kind": kind}, "capacity": [group], "notify": False}
 
-    def look(self, name: str, acknowledged: set[str]) -> dict[str, Any]:
+    def observation(self, name: str, acknowledged: set[str]) -> dict[str, Any]:
         events = self.events if self.listed else []
         records = [self.records[name]] if name in self.records else []
-        return {**vm(name, events, records, claims=list(self.claims[name].values()), in_service=None), "acknowledged": sorted(acknowledged)}
+        return {**vm(name, events, records, leases=list(self.leases[name].values()), in_service=None), "acknowledged": sorted(acknowledged)}
 
-    def claim(self, run: str, step: dict[str, Any]) -> None:
+    def lease(self, run: str, step: dict[str, Any]) -> None:
         """Acquire or release the lease."""
         key = (run, event_digest(step["event_id"]))
-        if step["act"] == "release":
-            self.claims[step["host"]].pop(key, None)
+        if step["action"] == "release":
+            self.leases[step["host"]].pop(key, None)
         else:
-            self.claims[step["host"]][key] = claim(step["event_id"], run, groups=step["claim"]["groups"], kind=step["claim"]["kind"])
+            self.leases[step["host"]][key] = lease(step["event_id"], run, groups=step["lease"]["groups"], kind=step["lease"]["kind"])
 
     def check(self) -> None:
         out = set(self.upgraded) | set(self.records)
@@ -67,11 +67,11 @@ class World:
             raise BrokenRule(f"{out} are out, and {self.limit} may be")
 
 
-def looks(world: World, acknowledged: dict[str, set[str]], dice: random.Random) -> Iterator[list[dict[str, Any]]]:
+def observations(world: World, acknowledged: dict[str, set[str]], dice: random.Random) -> Iterator[list[dict[str, Any]]]:
     """Observe the VMs one after another, in any order; the last value has all of them."""
     found = []
     for name in dice.sample(NAMES, len(NAMES)):
-        found.append(world.look(name, acknowledged[name]))
+        found.append(world.observation(name, acknowledged[name]))
         yield []
     yield found
 
@@ -79,12 +79,12 @@ def looks(world: World, acknowledged: dict[str, set[str]], dice: random.Random) 
 def taken(world: World, run: str, steps: list[dict[str, Any]], acknowledged: dict[str, set[str]]) -> Iterator[None]:
     """Acquire the leases of a decision one after another."""
     for step in steps:
-        if step["act"] in ("claim", "release"):
-            if step["act"] == "claim":
+        if step["action"] in ("acquire", "release"):
+            if step["action"] == "acquire":
                 acknowledged[step["host"]].add(step["event_id"].lower())
             else:
                 acknowledged[step["host"]].discard(step["event_id"].lower())
-            world.claim(run, step)
+            world.lease(run, step)
             yield
 
 
@@ -94,13 +94,13 @@ def upgrade(world: World, run: str, batch: tuple[str, ...], dice: random.Random)
     ask = {"upgrade": run, "batch": list(batch), "quiet_seconds": 0}
     while True:
         seen: list[dict[str, Any]] = []
-        for seen in looks(world, acknowledged, dice):
+        for seen in observations(world, acknowledged, dice):
             yield
         answer = gate.make_gate(seen, ask, settings=world.settings(run, "upgrade"), now=at(0))
         if answer["go"]:
             break
-        yield from taken(world, run, answer["steps"], acknowledged)
-        for _pause in range(dice.randint(0, 30) if answer["obstacles"] else 0):
+        yield from taken(world, run, answer["actions"], acknowledged)
+        for _pause in range(dice.randint(0, 30) if answer["blockers"] else 0):
             yield
     for name in batch:
         if name in world.upgraded:
@@ -110,7 +110,7 @@ def upgrade(world: World, run: str, batch: tuple[str, ...], dice: random.Random)
         yield
     for name in batch:
         del world.upgraded[name]
-        world.claims[name].pop((run, event_digest(f"upgrade:{run}")), None)
+        world.leases[name].pop((run, event_digest(f"upgrade:{run}")), None)
         yield
 
 
@@ -123,19 +123,19 @@ def respond(world: World, run: str, dice: random.Random) -> Iterator[None]:
     wanted = {name for one in world.events for name in one["resources"]}
     while not wanted <= set(world.records):
         seen: list[dict[str, Any]] = []
-        for seen in looks(world, acknowledged, dice):
+        for seen in observations(world, acknowledged, dice):
             yield
         plan = make_plan(seen, settings=world.settings(run, "events"), now=at(0))
-        yield from taken(world, run, plan["steps"], acknowledged)
-        for step in plan["steps"]:
-            if step["act"] == "drain":
+        yield from taken(world, run, plan["actions"], acknowledged)
+        for step in plan["actions"]:
+            if step["action"] == "drain":
                 world.records[step["host"]] = record("drained", step["event"])
                 world.check()
                 yield
         for _pause in range(dice.randint(0, 10)):
             yield
     for name in NAMES:
-        world.claims[name] = {key: one for key, one in world.claims[name].items() if key[0] != run}
+        world.leases[name] = {key: one for key, one in world.leases[name].items() if key[0] != run}
     # The event is over, and the VM has recovered.
     world.listed = False
     world.records.clear()
@@ -165,7 +165,7 @@ def test_all_come_through_and_nothing_is_taken_twice(first: int) -> None:
         play(seed)
 
 
-def without_claims_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_leases_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     real = gate.leases.read
 
     def read(*given: Any) -> Any:
@@ -176,21 +176,21 @@ def without_claims_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate.leases, "read", read)
 
 
-def without_a_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., bool] = gate.leases.claimed
+def without_a_second_observation(monkeypatch: pytest.MonkeyPatch) -> None:
+    real: Callable[..., bool] = gate.leases.leased
 
-    def claimed(*given: Any, **more: Any) -> bool:
+    def leased(*given: Any, **more: Any) -> bool:
         real(*given, **more)
         return True
 
-    monkeypatch.setattr(gate.leases, "claimed", claimed)
+    monkeypatch.setattr(gate.leases, "leased", leased)
 
 
-def without_room_for_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "_see_claims", lambda *given: None)
+def without_room_for_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "_count_leases", lambda *given: None)
 
 
-@pytest.mark.parametrize("mutant", [without_claims_of_others, without_a_second_look, without_room_for_claims])
+@pytest.mark.parametrize("mutant", [without_leases_of_others, without_a_second_observation, without_room_for_leases])
 def test_each_rule_is_needed(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     with pytest.raises(BrokenRule):

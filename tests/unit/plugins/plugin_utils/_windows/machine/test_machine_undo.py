@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import Step
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.failover_cluster import CLUSTER_SCRIPT, RESUME_SCRIPT
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import windows_machine
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, Vm, step
@@ -83,7 +83,7 @@ RECORDED: list[tuple[str, dict[str, t.Any], dict[str, t.Any], list[str]]] = [
 def test_undo(kind: str, options: t.Any, before: t.Any, expected: list[str], tmp_path: pathlib.Path) -> None:
     windows, vm = Windows(), Vm(tmp_path)
     entry = {"id": f"1-{kind}", "method": kind, "options": options, "before": before, "state": "drained", "boot_id": "boot-1", "error": None}
-    vm.journal().write(Step(event=ABOUT, changes={"phase": "drained", "attempts": 1}, method=entry, vm_id=vm.vm_id))
+    vm.journal().write(RecordChange(event=ABOUT, changes={"phase": "drained", "attempts": 1}, method=entry, vm_id=vm.vm_id))
     vm.machine = windows_machine(windows.calls, vm.host.now)
     assert vm.undo(step(kind)).state == "undone"
     assert [module.rpartition(".")[2] for module in windows.calls.modules()] == expected

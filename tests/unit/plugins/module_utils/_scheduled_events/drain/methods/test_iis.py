@@ -20,7 +20,7 @@ class FakeWebServer:
         self.calls, self.slow = [], set()
 
     def sites(self, names):
-        self.calls.append("look")
+        self.calls.append("observation")
         return {name: self.all_sites[name] for name in names if name in self.all_sites}
 
     def pools(self, names):
@@ -59,11 +59,11 @@ def iis(**options):
 
 def test_sites_stop_first_then_pools_and_what_ran_comes_back(vm, server):
     assert vm.drain(iis()).state == "drained"
-    assert server.calls == ["look", ("stopped", "Shop"), "look", "count", ("stopped", "ShopPool"), "look"]
+    assert server.calls == ["observation", ("stopped", "Shop"), "observation", "count", ("stopped", "ShopPool"), "observation"]
     assert vm.entry("1-iis")["before"] == {"sites": {"Shop": "Started", "Old": "Stopped"}, "pools": {"ShopPool": "Started", "Idle": "Stopped"}}
     server.calls.clear()
     assert vm.undo(iis()).state == "undone"
-    assert server.calls == ["look", ("started", "ShopPool"), ("started", "Shop"), "look"]
+    assert server.calls == ["observation", ("started", "ShopPool"), ("started", "Shop"), "observation"]
 
 
 def test_a_pool_is_not_stopped_while_its_sites_answer(vm, server):
@@ -122,7 +122,7 @@ def test_what_starts_slowly_is_waited_for_and_asked_once(vm, server):
     assert (out.state, out.error) == ("undoing", "not yet running: site Shop, application pool ShopPool")
     server.calls.clear()
     assert vm.undo(iis()).state == "undoing"
-    assert server.calls == ["look"]
+    assert server.calls == ["observation"]
 
 
 def test_a_record_that_does_not_say_what_ran_starts_nothing(vm, server):

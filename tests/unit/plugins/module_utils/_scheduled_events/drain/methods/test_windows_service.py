@@ -24,7 +24,7 @@ class FakeServices:
     """In place of sc.exe and win_service_info: what a test sets, and the orders in order."""
 
     def __init__(self):
-        self.present, self.orders, self.looks, self.slow = {}, [], 0, set()
+        self.present, self.orders, self.observations, self.slow = {}, [], 0, set()
         self.refuses = ""
 
     def set(self, **states):
@@ -35,7 +35,7 @@ class FakeServices:
         self.present[name] = self.present[name]._replace(**values)
 
     def states(self, names):
-        self.looks += len(names)
+        self.observations += len(names)
         if self.refuses == "states":
             raise ServiceError("cannot be asked for")
         return [self.present.get(name, ServiceState(name, False, "", False)) for name in names]
@@ -89,13 +89,13 @@ def test_what_runs_is_stopped_and_started_again_the_last_one_first(vm, services)
     assert services.orders == [("start", "B"), ("start", "A")]
 
 
-def test_no_more_looks_than_it_needs(vm, services):
+def test_no_more_observations_than_it_needs(vm, services):
     services.set(A="started", Idle="stopped")
     vm.drain(service("A", "Idle"))
-    assert services.looks == 4  # found, checked
-    services.looks = 0
+    assert services.observations == 4  # found, checked
+    services.observations = 0
     vm.undo(service())
-    assert services.looks == 2  # A alone, before and after
+    assert services.observations == 2  # A alone, before and after
 
 
 def test_what_was_found_first_stays_and_what_was_started_again_is_stopped_again(vm, services):
@@ -179,7 +179,7 @@ def test_one_that_was_deleted_meanwhile_does_not_hold_up_the_undo(vm, services):
     assert vm.undo(service()).state == "undone" and services.orders[-1] == ("start", "B")
 
 
-def test_killed_before_the_order_it_is_given_by_the_next_look(vm, services, monkeypatch):
+def test_killed_before_the_order_it_is_given_by_the_next_observation(vm, services, monkeypatch):
     services.set(A="started")
     with monkeypatch.context() as patch:
         patch.setattr(services, "stop", raising(Killed))
@@ -197,15 +197,15 @@ class SessionLost(Exception):
 def test_a_session_that_is_lost_is_no_failure_of_the_method(vm, services, monkeypatch, order):
     vm.machine = vm.machine._replace(is_lost=lambda error: isinstance(error, SessionLost))
     services.set(A="started")
-    act = vm.drain if order == "stop" else vm.undo
+    runs = vm.drain if order == "stop" else vm.undo
     if order == "start":
         vm.drain(service("A"))
     with monkeypatch.context() as patch:
         patch.setattr(services, order, raising(SessionLost))
         with pytest.raises(SessionLost):
-            act(service("A"))
+            runs(service("A"))
     assert vm.record()["phase"] != "failed"
-    assert act(service("A")).state in ("drained", "undone")
+    assert runs(service("A")).state in ("drained", "undone")
 
 
 @pytest.mark.parametrize("code,state", [(0, "undone"), (1077, "undone"), (1, "failed"), (1076, "failed"), (1078, "failed")])

@@ -24,7 +24,7 @@ class FakeCluster:
         self.slow = self.stays = False
 
     def describe(self):
-        self.calls.append("look")
+        self.calls.append("observation")
         nodes = [Node(name, *state) for name, state in self.nodes.items()]
         return ClusterState("shop", self.managed, "n1", nodes, [ClusterRole(name, *about) for name, about in self.roles.items()])
 
@@ -57,7 +57,7 @@ class FakeCluster:
         self.roles.update({name: [new, state] for name, (owner, state) in self.roles.items() if owner == old})
 
     def acts(self):
-        return [call for call in self.calls if call != "look"]
+        return [call for call in self.calls if call != "observation"]
 
 
 @pytest.fixture
@@ -86,14 +86,14 @@ def sql(**options):
 
 def test_a_node_is_paused_and_comes_back(vm, cluster):
     assert vm.drain(wsfc()).state == "drained"
-    assert cluster.calls == ["look", ("pause", "N1"), "look"]
+    assert cluster.calls == ["observation", ("pause", "N1"), "observation"]
     assert vm.entry("1-wsfc")["before"] == {"cluster": "shop", "node": "N1", "state": "Up", "aside": False, "groups": ["Files"], "moved": {}}
     cluster.calls.clear()
     out = vm.undo(wsfc())
-    assert (out.state, out.error, cluster.calls) == ("undoing", "role Files is on N2", ["look", ("resume", "N1", "immediate"), "look"])
+    assert (out.state, out.error, cluster.calls) == ("undoing", "role Files is on N2", ["observation", ("resume", "N1", "immediate"), "observation"])
     cluster.roles["Files"][0] = "N1"
     cluster.calls.clear()
-    assert (vm.undo(wsfc()).state, cluster.calls) == ("undone", ["look"])
+    assert (vm.undo(wsfc()).state, cluster.calls) == ("undone", ["observation"])
     # SQL Server is not asked where there are no groups.
     assert cluster.instances == []
 
@@ -125,14 +125,14 @@ def test_the_node_is_that_of_the_option_and_then_of_the_record(vm, cluster):
 
 def test_what_is_under_way_is_waited_for(vm, cluster):
     cluster.slow = True
-    for _look in range(2):
+    for _observation in range(2):
         out = vm.drain(wsfc())
         assert (out.state, out.error) == ("draining", "roles still on N1: Files")
     cluster.move("N1", "N2")
     assert (vm.drain(wsfc()).state, cluster.acts()) == ("drained", [("pause", "N1")])
 
 
-def test_a_node_that_is_not_paused_yet_is_paused_again_by_the_next_look(vm, cluster):
+def test_a_node_that_is_not_paused_yet_is_paused_again_by_the_next_observation(vm, cluster):
     cluster.stays = True
     out = vm.drain(wsfc())
     assert (out.state, out.error, cluster.acts()) == ("draining", "N1 is not paused", [("pause", "N1")])
@@ -187,7 +187,7 @@ def test_a_node_that_somebody_else_has_paused_stays_so(vm, cluster):
 def test_one_that_somebody_else_has_paused_and_that_owns_roles_is_an_error(vm, cluster):
     cluster.nodes["N1"] = ["Paused", "Completed"]
     out = vm.drain(wsfc())
-    words = "N1 was paused by somebody else, who left roles still on N1: Files. Move them, or resume the node"
+    words = "N1 was paused by an operator, who left roles still on N1: Files. Move them, or resume the node"
     assert (out.state, out.error, cluster.acts()) == ("failed", words, [])
 
 
@@ -246,7 +246,7 @@ def test_a_group_that_did_not_leave_keeps_the_node_as_it_is(vm, cluster):
     vm.drain(sql(), peers=PEERS, stop_at_finding=True)
     out = vm.drain(sql(), peers=PEERS)
     assert (out.state, out.error, cluster.acts()) == ("draining", "still primary of Orders", [])
-    # The next look hands it over again, to the same replica.
+    # The next observation hands it over again, to the same replica.
     cluster.others.reverse()
     assert vm.drain(sql(), peers={**PEERS, "sql2": "free"}, stop_at_finding=True).handover == {"Orders": "SQL3"}
 

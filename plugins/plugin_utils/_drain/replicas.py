@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, KIND, NAME, is_local, read_configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import STATES, HAProxyFinding, Place, for_copy, read_haproxy, read_words
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import STATES, HAProxyFinding, Place, for_replica, read_haproxy, read_words
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import read_recorded
 
 DEFAULT_NAME = re.compile(r"[0-9]+-[a-z][a-z0-9_]*")
@@ -96,8 +96,8 @@ def read_targets(value: Any) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def copy_of(record: Any) -> dict[str, Any]:
-    """The part of a record that another VM keeps: no command, no option, nobody's word."""
+def replica_of(record: Any) -> dict[str, Any]:
+    """The part of a record that another VM keeps: no command, no option, no override."""
     given = plain_values.mapping(record)
     event = plain_values.mapping(given.get("event"))
     methods = []
@@ -135,7 +135,7 @@ def _begin(history: Any) -> list[dict[str, str]]:
 
 
 def _finding(kind: str, before: Any) -> dict[str, Any] | None:
-    return for_copy(kind, {} if kind in WITHOUT_FINDING and before is not None else before)
+    return for_replica(kind, {} if kind in WITHOUT_FINDING and before is not None else before)
 
 
 def restore(copies: Iterable[Kept], targets: Iterable[Target]) -> Restored:

@@ -25,7 +25,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching 
 SETTLED = ("drained", "approved", "started")
 
 
-class Step(TypedDict):
+class MethodOrder(TypedDict):
     """One method, as role drain takes it."""
 
     id: str
@@ -39,15 +39,15 @@ class Step(TypedDict):
     override: dict[str, Any]
     """Options that come from the variables in any case."""
     outside: bool
-    act: bool
+    runs: bool
     """Whether there is anything to run."""
     ends: bool
-    """Whether the method is undone when this step is."""
+    """Whether the method is undone when this order is."""
     report: str | None
     """What cannot be done here, and how a person does it."""
 
 
-def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) -> list[Step]:
+def drain_orders(record: Any, methods: Any, former: Any, host: str, system: str) -> list[MethodOrder]:
     """The methods of a drain in order: as recorded where the VM is drained already, else as configured."""
     recorded = read_recorded(record)
     present = [one for one in recorded if one.state != "undone"]
@@ -58,7 +58,7 @@ def drain_steps(record: Any, methods: Any, former: Any, host: str, system: str) 
     return [_configured(entry, known.get(entry.name), host, system) for entry in entries]
 
 
-def _settled(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> Step:
+def _settled(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> MethodOrder:
     if not one.well_named:
         return _step(one, report=reports.malformed(one, host))
     entry = match(one, recorded, entries, host)
@@ -69,7 +69,7 @@ def _settled(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Conf
     return _step(one, given=entry.given, outside=entry.outside, report=_another_target(one, entry, host))
 
 
-def _configured(entry: Configured, present: Recorded | None, host: str, system: str) -> Step:
+def _configured(entry: Configured, present: Recorded | None, host: str, system: str) -> MethodOrder:
     one = Recorded(entry.name, entry.kind, "new", entry.outside, {}, None)
     if present is None or (present.state == "undone" and present.kind == entry.kind):
         return _step(one, where=_where(entry, system), given=entry.given, override=_replicas(one, entry))
@@ -103,28 +103,28 @@ def _replicas(one: Recorded, entry: Configured | None) -> dict[str, Any]:
     return {"replicas": dict(plain_values.mapping(given.get("replicas"))), "availability_groups": [group for group in recorded if group in groups]}
 
 
-def undo_steps(record: Any, methods: Any, former: Any, host: str, system: str, wrong: Mapping[int, str] | None = None) -> list[Step]:
+def undo_orders(record: Any, methods: Any, former: Any, host: str, system: str, wrong: Mapping[int, str] | None = None) -> list[MethodOrder]:
     """What undoes a drain, the last method first. C(wrong) has what is wrong with former entries (former.py): they are reported and not run."""
     recorded = read_recorded(record)
     entries = read_configured(methods, former, wrong)
-    steps: list[Step] = []
+    orders: list[MethodOrder] = []
     for one in reversed([one for one in recorded if one.state != "undone"]):
-        steps += [_with_reason(step, wrong or {}) for step in _undo(one, recorded, entries, host, system)]
-    return steps
+        orders += [_with_reason(order, wrong or {}) for order in _undo(one, recorded, entries, host, system)]
+    return orders
 
 
-def _with_reason(step: Step, wrong: Mapping[int, str]) -> Step:
+def _with_reason(order: MethodOrder, wrong: Mapping[int, str]) -> MethodOrder:
     """A report with what is wrong in drain_methods_former: mostly it is why the method was not found there."""
-    if step["report"] is None or step["where"] == "own" or any(words in step["report"] for words in wrong.values()):
-        return step
-    return {**step, "report": " ".join((step["report"], *wrong.values()))}
+    if order["report"] is None or order["where"] == "own" or any(words in order["report"] for words in wrong.values()):
+        return order
+    return {**order, "report": " ".join((order["report"], *wrong.values()))}
 
 
-def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> list[Step]:
+def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configured], host: str, system: str) -> list[MethodOrder]:
     if not one.well_named:
         return [_step(one, report=reports.malformed(one, host))]
     if one.untouched:
-        return [_step(one, where="own", act=False)]
+        return [_step(one, where="own", runs=False)]
     if not acts_elsewhere(one, system):
         return [_step(one, where="own", options=one.options, override={"replicas": {}} if one.kind == WSFC else {})]
     entry = match(one, recorded, entries, host)
@@ -134,31 +134,31 @@ def _undo(one: Recorded, recorded: Sequence[Recorded], entries: Sequence[Configu
         return _undo_haproxy(one, entry, entries, host)
     if entry is None:
         return [_step(one, report=reports.not_configured(one, host))]
-    return [_step(one, given=entry.given, act=not entry.by_hand, outside=entry.outside)]
+    return [_step(one, given=entry.given, runs=not entry.by_hand, outside=entry.outside)]
 
 
-def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Configured], host: str) -> list[Step]:
+def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Configured], host: str) -> list[MethodOrder]:
     """One step for each entry that names a part of what was found; what none of them names is reported."""
     finding = read_haproxy(one.before)
     if entry is not None and entry.by_hand and not plain_values.texts(entry.given.get("balancers")):
-        return [_step(one, act=False)]
+        return [_step(one, runs=False)]
     if finding is None:
         return [_step(one, report=reports.malformed(one, host))]
     more = [other for other in entries if other is not entry and _may_be_part(one, other)]
     left = set(finding.places)
-    steps: list[Step] = []
+    orders: list[MethodOrder] = []
     for other in [*([entry] if entry else []), *more]:
         places = [place for place in covered(finding, other, host) if place in left]
         left.difference_update(places)
         if places and not other.by_hand:
-            steps.append(_step(one, given=_narrowed(other, places, host), outside=other.outside, ends=False))
+            orders.append(_step(one, given=_narrowed(other, places, host), outside=other.outside, ends=False))
     # What was in maintenance before stays so: nothing of it has to come back.
     missing = [place for place in finding.places if place in left and place.state != "maint"]
     report = reports.unnamed_places(one, finding.server, missing, host) if missing else None
-    if not steps:
-        return [_step(one, act=False, report=report)]
-    steps[-1]["ends"], steps[-1]["report"] = report is None, report
-    return steps
+    if not orders:
+        return [_step(one, runs=False, report=report)]
+    orders[-1]["ends"], orders[-1]["report"] = report is None, report
+    return orders
 
 
 def _may_be_part(one: Recorded, other: Configured) -> bool:
@@ -188,10 +188,10 @@ def _step(
     options: Mapping[str, Any] | None = None,
     override: Mapping[str, Any] | None = None,
     outside: bool | None = None,
-    act: bool = True,
+    runs: bool = True,
     ends: bool = True,
     report: str | None = None,
-) -> Step:
+) -> MethodOrder:
     return {
         "id": one.identifier,
         "kind": one.kind if one.well_named else "none",
@@ -201,20 +201,20 @@ def _step(
         "override": dict(override or {}),
         "outside": one.outside if outside is None else outside,
         # A report alone means that nothing is run; one beside something that is run says so by ends.
-        "act": act and not (report is not None and ends),
+        "runs": runs and not (report is not None and ends),
         "ends": ends and report is None,
         "report": report,
     }
 
 
-def finding_of(before: Any, step: Mapping[str, Any], host: str) -> Any:
+def finding_of(before: Any, order: Mapping[str, Any], host: str) -> Any:
     """What a record says that was found, as far as a step may use it; read again after each write, because the VM answers it."""
-    if step.get("where") == "own":
+    if order.get("where") == "own":
         return data(before) if isinstance(before, Mapping) else {}
-    if step.get("kind") != HAPROXY:
+    if order.get("kind") != HAPROXY:
         return data(before) if isinstance(before, Mapping) else {}
     finding = read_haproxy(before)
-    entry = next(iter(read_configured([{"method": HAPROXY, **plain_values.mapping(step.get("given"))}], [])), None)
+    entry = next(iter(read_configured([{"method": HAPROXY, **plain_values.mapping(order.get("given"))}], [])), None)
     if finding is None or entry is None:
         return {}
     return {"server": server_of(entry, host), "balancers": type(finding)(finding.server, covered(finding, entry, host)).values()["balancers"]}

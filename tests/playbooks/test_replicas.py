@@ -36,7 +36,7 @@ class Site:
         for vm in VMS:
             self.balancer.wait_for(lambda vm=vm: self.balancer.status("shop", vm) == "UP", f"{vm} is not up")
 
-    def mirrors(self, vm: str) -> list[dict[str, t.Any]]:
+    def replicas(self, vm: str) -> list[dict[str, t.Any]]:
         return [json.loads(path.read_text()) for path in (self.lab.folder / vm / "records").glob("mirror-*.json")]
 
     def close(self) -> None:
@@ -61,14 +61,14 @@ def test_a_vm_that_loses_its_records_comes_back(site: Site) -> None:
     lab.respond()
     assert len(lab.simulator.approvals()) == 1
     assert balancer.admin_state("shop", "web1") == "maint" and balancer.status("shop", "web2") == "UP"
-    (mirror,) = site.mirrors("web2")
+    (replica,) = site.replicas("web2")
     (record,) = lab.records("web1")
-    assert (mirror["vm"], mirror["vm_id"]) == ("web1", record["vm_id"])
-    (kept,), (own,) = mirror["record"]["methods"], record["methods"]
+    assert (replica["vm"], replica["vm_id"]) == ("web1", record["vm_id"])
+    (kept,), (own,) = replica["record"]["methods"], record["methods"]
     assert kept == {key: own[key] for key in ("id", "method", "state", "before", "at", "outside")} and own["outside"] is True
     # Who keeps it stands in it, and no option of the VM does.
-    assert mirror["keeper_vm_id"] and mirror["keeper_vm_id"] != mirror["vm_id"]
-    assert site.mirrors("web1") == []
+    assert replica["keeper_vm_id"] and replica["keeper_vm_id"] != replica["vm_id"]
+    assert site.replicas("web1") == []
 
     lose_records(lab, "web1")
     lab.simulator.ask("POST", f"/events/{event}/finish")
@@ -79,7 +79,7 @@ def test_a_vm_that_loses_its_records_comes_back(site: Site) -> None:
     assert phases[0] == "draining" and "drained" not in phases and phases[-1] == "recovered", phases
     (restored,) = lab.records("web1")
     assert restored["rule"] is None and restored["methods"][0]["before"] == own["before"], "findings, and nothing else"
-    assert site.mirrors("web2") == [], "the copy of what is over stays"
+    assert site.replicas("web2") == [], "the copy of what is over stays"
 
 
 def test_without_anybody_to_keep_a_copy_the_drain_goes_on_and_says_so(site: Site) -> None:
@@ -91,11 +91,11 @@ def test_without_anybody_to_keep_a_copy_the_drain_goes_on_and_says_so(site: Site
     assert "has no copy on another VM" in output
     assert len(lab.simulator.approvals()) == 1
     # Somebody who can keep one is back: it is made up for.
-    assert site.mirrors("web2") == []
+    assert site.replicas("web2") == []
     lab.hosts["web2"].update(ansible_connection="local")
     lab.respond()
-    (mirror,) = site.mirrors("web2")
-    assert mirror["record"]["methods"][0]["state"] == "drained"
+    (replica,) = site.replicas("web2")
+    assert replica["record"]["methods"][0]["state"] == "drained"
 
 
 def test_an_upgrade_that_takes_the_records_along_goes_on_when_it_is_started_again(site: Site) -> None:
@@ -109,12 +109,12 @@ def test_an_upgrade_that_takes_the_records_along_goes_on_when_it_is_started_agai
     assert "is gone" in output and "or its records went with a disk" in output, output[-3000:]
     assert balancer.admin_state("shop", "web1") == "maint" and balancer.status("shop", "web2") == "UP"
     assert lab.records("web1") == []
-    (mirror,) = site.mirrors("web2")
+    (replica,) = site.replicas("web2")
 
     work.write_text(f"- ansible.builtin.shell: echo {{{{ inventory_hostname }}}} >> {lab.folder}/upgraded\n")
     output = lab.play("maintenance.azure.rolling_upgrade", **given)
     assert (lab.folder / "upgraded").read_text().split() == ["web1", "web2"]
     assert {vm: balancer.admin_state("shop", vm) for vm in VMS} == dict.fromkeys(VMS, "ready"), output[-3000:]
     assert lab.phases("web1").count("draining") == 1, "it was drained before, and not anew"
-    assert lab.records("web1")[0]["methods"][0]["before"] == mirror["record"]["methods"][0]["before"], "what was found before the first drain"
-    assert site.mirrors("web2") == [], "the copy of what is over stays"
+    assert lab.records("web1")[0]["methods"][0]["before"] == replica["record"]["methods"][0]["before"], "what was found before the first drain"
+    assert site.replicas("web2") == [], "the copy of what is over stays"
