@@ -18,6 +18,7 @@ from ansible.utils.display import Display
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Work
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
@@ -43,6 +44,9 @@ class EitherWay(CheckedAction):
     reads_once = False
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        renamed = refused_options(self.answers, self._task.args)
+        if renamed:
+            return {"failed": True, "msg": renamed, "error_kind": "bad_option"}
         if not getattr(self._connection._shell, "_IS_WINDOWS", False):
             return super().run(tmp, task_vars)
         result: dict[str, t.Any] = ActionBase.run(self, tmp, task_vars)

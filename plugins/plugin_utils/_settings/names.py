@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import VARIABLES
+
 ROLES = ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade")
 # Variables that the roles keep while they run, and results that they leave for the play.
 INTERNAL = re.compile(f"__({'|'.join(ROLES)})_")
@@ -55,4 +57,4 @@ def _options(path: pathlib.Path) -> set[str]:
 
 def is_setting(name: str) -> bool:
     """Return whether a fact of this name is refused."""
-    return name in setting_names() or name in RESULTS or name in OTHERS or (name.startswith("__") and INTERNAL.match(name) is not None)
+    return name in setting_names() or name in VARIABLES or name in RESULTS or name in OTHERS or (name.startswith("__") and INTERNAL.match(name) is not None)

@@ -14,6 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_setting
 
 # Clocks of VMs that differ less from the controller's count as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0
@@ -92,6 +93,8 @@ def load(value: Any) -> Settings:
     for key, given in value.items():
         name = plain_values.text(key) or ""
         if name not in known:
+            if renamed := refused_setting(name):
+                raise SettingsError(renamed)
             raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
         if given is not None:
             result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
