@@ -27,6 +27,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
 # Letters and digits, for they become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
@@ -103,7 +104,11 @@ class ActionModule(ActionBase):
         """Freeze what the pass is asked for, before any VM is asked; or begin with what was frozen, when all VMs have been."""
         if arguments["check_only"]:
             # With such facts the settings are none of the inventory's. They are read after the observation, from a host that has none.
-            return {} if why_refused(variables.get("ansible_facts")) else {"request": self._request(arguments["begin"])}
+            if why_refused(variables.get("ansible_facts")):
+                return {}
+            if renamed := refused_variables(variables):
+                raise pass_loop.LoopError(renamed)
+            return {"request": self._request(arguments["begin"])}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
         request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
         # Not those of other batches, nor those that have failed before: what they have registered is of another time.

@@ -10,7 +10,16 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, catalogue, failovers, haproxy, segments, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import (
+    answers,
+    catalogue,
+    failovers,
+    haproxy,
+    method_orders,
+    replicas,
+    segments,
+    validation,
+)
 
 
 def drain_orders(record: Any, methods: Any, former: Any, host: str, system: str) -> list[method_orders.MethodOrder]:

@@ -55,8 +55,8 @@ class RollingUpgrade:
             states = [mark["state"] for mark in marks(lab, vm)]
             if states != ["done"]:
                 found.append(f"{vm} is marked as {states}")
-            if leases := [path.name for path in lab.records_folder(vm).glob("claim-*")]:
-                found.append(f"{vm} is still leased: {leases}")
+            if claims := [path.name for path in lab.records_folder(vm).glob("claim-*")]:
+                found.append(f"{vm} is still claimed: {claims}")
         return found
 
 
@@ -70,7 +70,7 @@ def marks(lab: Lab, vm: str) -> list[dict[str, t.Any]]:
 
 
 def dead(lab: Lab) -> dict[str, str]:
-    """What a person says who knows that the killed run is dead: which one it was, the leases say."""
+    """What a person says who knows that the killed run is dead: which one it was, the claims say."""
     runs = {path.name.split("-")[1] for vm in lab.vms for path in lab.records_folder(vm).glob("claim-*")}
     assert len(runs) <= 1
     return {"gate_dead_run": runs.pop()} if runs else {}
@@ -99,5 +99,6 @@ if os.environ.get("CRASH_UPGRADE") == "1":
 
     def test_killed_anywhere_and_started_again_upgrades_each_once(uninterrupted: Lab, tmp_path: pathlib.Path) -> None:
         every = cuts.points(uninterrupted)
-        assert {"before a mark is written", "after a mark is written", "before a lease is renewed"} <= {point["name"] for point in every}
-        assert cuts.kill_everywhere(RollingUpgrade(), every, tmp_path) == []
+        assert {"before a mark is written", "after a mark is written", "before a claim is renewed"} <= {point["name"] for point in every}
+        faults = cuts.kill_everywhere(RollingUpgrade(), every, tmp_path)
+        assert not faults, "\n".join(faults)

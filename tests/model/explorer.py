@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, RecordChange, State, begin
+from ansible_collections.maintenance.azure.tests.model.fleet import BrokenRule, Case, Contents, Fleet, State, Step, begin
 from ansible_collections.maintenance.azure.tests.model.run import Run
 from ansible_collections.maintenance.azure.tests.model.upgrade_fleet import RUN, UpgradeFleet
 from ansible_collections.maintenance.azure.tests.model.upgrade_run import UpgradeRun
@@ -56,8 +56,8 @@ class Explorer:
         self.runs += [UpgradeRun(case, self.contents, f"{RUN}{place + 1}", name, batch) for place, (name, batch) in enumerate(case.upgrades)]
         self.states: list[State] = []
         self._numbers: dict[State, int] = {}
-        self._applied: dict[tuple[int, RecordChange], tuple[int, int, Any]] = {}
-        self._surroundings: dict[int, list[RecordChange]] = {}
+        self._applied: dict[tuple[int, Step], tuple[int, int, Any]] = {}
+        self._surroundings: dict[int, list[Step]] = {}
         self._too_long: dict[int, bool] = {}
         # For who asks what can still be reached: from each state to the next ones.
         self.before: dict[int, list[int]] | None = None
@@ -70,7 +70,7 @@ class Explorer:
             self.states.append(state)
         return found
 
-    def _apply(self, shared: int, step: RecordChange) -> tuple[int, int, Any]:
+    def _apply(self, shared: int, step: Step) -> tuple[int, int, Any]:
         """The state after it, the clock, and the result."""
         key = (shared, step)
         found = self._applied.get(key)
@@ -144,7 +144,7 @@ class Explorer:
             seen[packed] = present
             waiting.append(packed)
 
-    def _around(self, shared: int) -> list[RecordChange]:
+    def _around(self, shared: int) -> list[Step]:
         found = self._surroundings.get(shared)
         if found is None:
             found = self._surroundings[shared] = self.fleet.surroundings(self.states[shared])
@@ -246,5 +246,5 @@ class Explorer:
         return "time or Azure: " + next((_said(step) for step in self._around(before) if self._apply(before, step)[0] == after), "?")
 
 
-def _said(step: RecordChange) -> str:
+def _said(step: Step) -> str:
     return " ".join(f"VM {word + 1}" if place == 1 else str(word) for place, word in enumerate(step))

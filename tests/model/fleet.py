@@ -22,7 +22,7 @@ DRAIN, MARGIN = 1500, 30
 # Longer than any lease lasts.
 JUMP = 400
 
-RecordChange = tuple[Any, ...]
+Step = tuple[Any, ...]
 
 
 class BrokenRule(AssertionError):
@@ -120,7 +120,7 @@ class Fleet:
         self.contents = contents
         self.posts = 0
 
-    def apply(self, state: State, step: RecordChange) -> tuple[State, Any]:
+    def apply(self, state: State, step: Step) -> tuple[State, Any]:
         """Take one step. FileNotFoundError and FileExistsError come back as their names."""
         return getattr(self, "_" + step[0])(state, *step[1:])
 
@@ -232,9 +232,9 @@ class Fleet:
     def _jump(self, state: State) -> tuple[State, Any]:
         return state._replace(clock=state.clock + JUMP, jumps=state.jumps - 1), None
 
-    def surroundings(self, state: State) -> list[RecordChange]:
+    def surroundings(self, state: State) -> list[Step]:
         """What may happen without any run."""
-        steps: list[RecordChange] = []
+        steps: list[Step] = []
         for event, status in enumerate(state.events):
             if status == "unknown":
                 steps.append(("announce", event))

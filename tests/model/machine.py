@@ -15,7 +15,7 @@ import types
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, RecordChange
+from ansible_collections.maintenance.azure.tests.model.fleet import START, Contents, Step
 
 ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsError}
 
@@ -23,7 +23,7 @@ ERRORS = {"FileNotFoundError": FileNotFoundError, "FileExistsError": FileExistsE
 class Pause(BaseException):
     """The act wants a step whose result is not known yet."""
 
-    def __init__(self, step: RecordChange) -> None:
+    def __init__(self, step: Step) -> None:
         super().__init__()
         self.step = step
         self.replay: Any = None
@@ -37,7 +37,7 @@ class Replay:
         self._results = results
         self._place = 0
         self._identifiers = 0
-        self._paused: RecordChange | None = None
+        self._paused: Step | None = None
         self.checks_itself = False
         self.taken: list[tuple[str, bool]] = []
         self.clock = clock
@@ -45,7 +45,7 @@ class Replay:
         self.clock_is_a_step = clock_is_a_step
         identifiers.replay = self
 
-    def perform(self, step: RecordChange) -> Any:
+    def perform(self, step: Step) -> Any:
         """The result of this step, or the end of the replay."""
         if self._paused is not None or self._place >= len(self._results):
             # Clean-up code runs while the replay ends; what it would do comes when the act really gets there.

@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as plans
 from ansible_collections.maintenance.azure.tests.model import fleet
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED, ORDER, calls, write
-from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, RecordChange
+from ansible_collections.maintenance.azure.tests.model.fleet import DRAIN, MARGIN, NOTICE, START, Case, Contents, Step
 from ansible_collections.maintenance.azure.tests.model.machine import ModelFiles, ModelHost, Pause, Replay, forget
 
 Node = tuple[Any, ...]
@@ -50,7 +50,7 @@ class Run:
         self.settings = {**SETTINGS, "has_health": case.health, "capacity": [group], "run": {"id": identifier, "who": "model", "kind": "events"}}
         self.nodes: list[Node] = []
         self._numbers: dict[Node, int] = {}
-        self._steps: dict[int, tuple[RecordChange, ...]] = {}
+        self._steps: dict[int, tuple[Step, ...]] = {}
         self._after: dict[tuple[int, int, Any], int] = {}
         self._lists: list[list[dict[str, Any]]] = []
         self._list_numbers: dict[str, int] = {}
@@ -67,7 +67,7 @@ class Run:
 
     # --- What comes next --------------------------------------------------------------------------------------------
 
-    def steps(self, number: int) -> tuple[RecordChange, ...]:
+    def steps(self, number: int) -> tuple[Step, ...]:
         """The steps from which this run takes its next, whichever comes first."""
         found = self._steps.get(number)
         if found is None:
@@ -87,17 +87,17 @@ class Run:
 
     # --- Looks ------------------------------------------------------------------------------------------------------
 
-    def _observation_steps(self, node: Node) -> tuple[RecordChange, ...]:
+    def _observation_steps(self, node: Node) -> tuple[Step, ...]:
         _kind, (_failed, _acknowledged, misses), observations = node
         open_ones = [vm for vm in self.order if not isinstance(observations[vm], str) and (observations[vm] is None or observations[vm][0] == "part")]
-        steps: list[RecordChange] = []
+        steps: list[Step] = []
         for vm in open_ones if self.case.any_order else open_ones[:1]:
             steps.append(self._reading(vm, observations[vm]) if self.case.fine_observations else ("observation", vm))
             if vm in misses and observations[vm] is None:
                 steps.append(("miss", vm))
         return tuple(steps)
 
-    def _reading(self, vm: int, part: Any) -> RecordChange:
+    def _reading(self, vm: int, part: Any) -> Step:
         """The next step of an observation whose file operations count one by one."""
         try:
             self._read(vm, part)
@@ -124,7 +124,7 @@ class Run:
         serves = replay.perform(("check", vm))
         return self._observation(vm, events, now, leases, reading, serves, marks)
 
-    def _looked(self, node: Node, step: RecordChange, result: Any) -> Node:
+    def _looked(self, node: Node, step: Step, result: Any) -> Node:
         _kind, (failed, acknowledged, misses), observations = node
         vm = step[1]
         new: Any
@@ -274,7 +274,7 @@ class Run:
             pause.replay = replay
             raise
 
-    def _act(self, node: Node) -> RecordChange:
+    def _act(self, node: Node) -> Step:
         call = self._call(node)
         if call[0] != "write":
             return call[0], self._lists[node[2]][node[3]]["vm"], *call[1:]

@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate
 from ansible_collections.maintenance.azure.tests.model import upgrade_acts
 from ansible_collections.maintenance.azure.tests.model.acts import FAILED
-from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, RecordChange
+from ansible_collections.maintenance.azure.tests.model.fleet import Case, Contents, Step
 from ansible_collections.maintenance.azure.tests.model.run import Node, Run, Said
 
 # gate_lease_seconds: longer than a lease of respond, and shorter than the model's jump.
@@ -35,7 +35,7 @@ class UpgradeRun(Run):
         self.settings = {**self.settings, "lease_seconds": STEP_SECONDS, "run": {"id": identifier, "who": "model", "kind": "upgrade"}}
         self.ask = {"upgrade": upgrade, "batch": [f"vm{vm + 1}" for vm in batch], "quiet_seconds": 0, "marks": True}
 
-    def steps(self, number: int) -> tuple[RecordChange, ...]:
+    def steps(self, number: int) -> tuple[Step, ...]:
         """None once it has ended."""
         return () if self.nodes[number][0] == "end" else super().steps(number)
 

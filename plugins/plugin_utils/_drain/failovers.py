@@ -27,7 +27,7 @@ class Failover(TypedDict):
 
 def needs_failover(order: MethodOrder) -> bool:
     """Return whether a drain may need a failover, which another host does: only then maintenance_act stops before the method acts."""
-    return order["kind"] == WSFC and order["action"] and bool(plain_values.texts(_settings(order).get("availability_groups")))
+    return order["kind"] == WSFC and order["runs"] and bool(plain_values.texts(_settings(order).get("availability_groups")))
 
 
 def failovers(handover: Any, order: MethodOrder) -> list[Failover]:

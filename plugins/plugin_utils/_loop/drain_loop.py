@@ -44,7 +44,7 @@ Results = Callable[[str], HostResults]
 class MethodsRequest(TypedDict):
     """What was begun."""
 
-    act: str
+    action: str
     """C(drain) or C(recover)."""
     upgrade: str
     """The upgrade's name."""
@@ -89,7 +89,7 @@ class MethodsState(TypedDict):
     """When the last actions were given."""
     number: int
     do: str
-    """What the next iteration does: C(action), C(by_tasks), C(wait) or C(end)."""
+    """What the next iteration does: C(act), C(by_tasks), C(wait) or C(end)."""
     assignments: dict[str, Taken]
     actions: dict[str, list[dict[str, Any]]]
     stages: list[dict[str, Any]]
@@ -153,12 +153,12 @@ def _take(state: MethodsState, now: float) -> MethodsState:
     under_way = _under_way(state)
     ready = [one for one in state["observations"] if one["state"] == "ok" and state["progress"][str(one["host"])]["state"] == GOES_ON]
     steps = [actions.serialise(_action(state, one)) for one in ready]
-    iteration = f"{state['methods']['action']} of {timestamps.form(state['began'])} turn {state['number']}"
+    iteration = f"{state['methods']['action']} of {timestamps.form(state['began'])} iteration {state['number']}"
     assigned = assignments.assign({"actions": steps}, state["observations"], state["vms"], state["methods"]["places"], iteration, timestamps.form(now))
     by_tasks = [taken["by_tasks"] for taken in assigned.values() if taken["by_tasks"]]
     return {
         **state,
-        "do": "by_tasks" if by_tasks else "action" if under_way else "end",
+        "do": "by_tasks" if by_tasks else "act" if under_way else "end",
         "assignments": assigned,
         "actions": {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]},
         "stages": assignments.stages_of(by_tasks),

@@ -161,10 +161,10 @@ def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     check_mode = state["gate"]["check_mode"]
     acting = [] if check_mode else plan["actions"]
     mine = {host: [action for action in acting if action["host"] == host and action["action"] in ON_BATCH] for host in state["involved"]}
-    actions = {host: [{**action, "iteration": f"{state['run']} turn {state['number']}"} for action in found] for host, found in mine.items() if found}
+    actions = {host: [{**action, "iteration": f"{state['run']} iteration {state['number']}"} for action in found] for host, found in mine.items() if found}
     elsewhere = [action for action in acting if action["host"] not in state["involved"] and action["action"] == "release"]
     acquires = any(action["action"] == "acquire" for action in plan["actions"])
-    seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["wait"]["seconds"])
+    seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["requeue"]["seconds"])
     left = state["began"] + state["gate"]["wait_timeout"] - now
     # What was just acquired is observed once more, whatever the time. What never fits is not waited for.
     over = plan["go"] or plan["nothing_to_do"] or plan["never"] or check_mode or (left <= 0 and (not acquires or seconds > 0))

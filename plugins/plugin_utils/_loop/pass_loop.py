@@ -68,7 +68,7 @@ class State(TypedDict):
     number: int
     """Which iteration it is."""
     do: str
-    """What the next iteration does: C(action), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
+    """What the next iteration does: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
     assignments: dict[str, Taken]
     """What each host is to do: what maintenance_act takes on the VM, and what tasks take."""
     actions: dict[str, list[dict[str, Any]]]
@@ -159,7 +159,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         return state
     if plan["differing"]:
         # Two documents that were read one after the other may differ only because Azure changed them in between.
-        return {**state, "do": "action", "contact": list(plan["differing"])}
+        return {**state, "do": "act", "contact": list(plan["differing"])}
     # All were observed just now.
     return _take({**state, "contact": list(hosts)}, plan, now)
 
@@ -171,22 +171,22 @@ def go_on(state: State, results: Results, now: float) -> State:
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
     found = [_observation(host, state, results, before[host]) for host in before]
-    late = state["do"] == "action" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
+    late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
-    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "action" else now)}
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "act" else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # What one VM took long for has made the observations of the others old.
-        return {**state, **_nothing(), "do": "action", "contact": _reachable(state), "is_taken": True}
+        return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
     if state["number"] >= MOST_ITERATIONS:
         return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
-    if older and (state["do"] != "action" or state["actions"]):
+    if older and (state["do"] != "act" or state["actions"]):
         # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
-        return {**state, **_nothing(), "do": "action", "contact": older, "is_taken": state["is_taken"]}
+        return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
 
@@ -228,12 +228,12 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         return _end(state) if is_over else _wait(state, plan, now)
     if any(_takes_out(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
         # What counts for the disruption budget is observed right before. After that all of them were.
-        return {**state, **_nothing(), "do": "action", "contact": _reachable(state)}
+        return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
     by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
     # All leases must be there before any VM is observed afresh; and tasks, also those of other VMs, work with what the plan has seen.
-    do = "by_tasks" if by_tasks else "acquire" if any(action["action"] == "acquire" for action in actions) else "action"
+    do = "by_tasks" if by_tasks else "acquire" if any(action["action"] == "acquire" for action in actions) else "act"
     asks_silent = _silent_is_due(state, now)
     return {
         **state,
@@ -241,7 +241,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "assignments": assigned,
         "actions": on_vm,
         "stages": assignments.stages_of(by_tasks.values()),
-        "contact": _contacts(state, asks_silent) if do != "action" or asks_silent else _concerned(state, plan, now),
+        "contact": _contacts(state, asks_silent) if do != "act" or asks_silent else _concerned(state, plan, now),
         "pause": 0,
         "taken": state["taken"] + 1,
         "in_a_row": state["in_a_row"] + 1,
@@ -262,7 +262,7 @@ def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
 
 def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     """Wait, then observe. A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then."""
-    seconds = float(plan["wait"]["seconds"])
+    seconds = float(plan["requeue"]["seconds"])
     asks_silent = seconds >= LONG_PAUSE or _silent_is_due(state, now) or not _reachable(state)
     pause = max(min(seconds or RETRY_SECONDS, _left(state, now)), SHORTEST_PAUSE)
     contact = _contacts(state, asks_silent)
@@ -276,7 +276,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
         "do": "wait",
         "contact": contact,
         "pause": math.ceil(pause),
-        "watchers": [] if was_in_vain else [str(one["host"]) for one in plan["wait"]["watch"] if one["host"] in contact],
+        "watchers": [] if was_in_vain else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact],
         "in_a_row": 0,
         "last_wait": {"at": now, "pause": math.ceil(pause), "known": known},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
@@ -340,4 +340,4 @@ def _left(state: State, now: float) -> float:
 
 
 def _iteration(state: State) -> str:
-    return f"{state['run']} turn {state['number']}"
+    return f"{state['run']} iteration {state['number']}"

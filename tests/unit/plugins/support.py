@@ -70,7 +70,7 @@ class FakeClock(Clock):
         return self.begin + datetime.timedelta(seconds=self.passed)
 
 
-RecordChange = t.Union[str, bytes, t.Tuple[int, str], Exception, t.Callable[[], t.Any]]
+Reply = t.Union[str, bytes, t.Tuple[int, str], Exception, t.Callable[[], t.Any]]
 
 
 class FakeTransport:
@@ -79,9 +79,9 @@ class FakeTransport:
     endpoint = "http://fake"
     hint = "Check the script."
 
-    def __init__(self, *script: RecordChange, clock: FakeClock | None = None, instance: RecordChange = '{"compute":{"name":"vm_0"}}', takes: float = 0.0):
+    def __init__(self, *script: Reply, clock: FakeClock | None = None, instance: Reply = '{"compute":{"name":"vm_0"}}', takes: float = 0.0):
         self.script = list(script)
-        self.posts: list[RecordChange] = [""]
+        self.posts: list[Reply] = [""]
         self.instance = instance
         self.requests: list[tuple[str, str, t.Any]] = []
         self.limits: list[tuple[float, float]] = []
@@ -97,7 +97,7 @@ class FakeTransport:
             return self._answer(self.instance)
         return self._answer(_next(self.posts if method == "POST" else self.script))
 
-    def _answer(self, step: RecordChange) -> Answer:
+    def _answer(self, step: Reply) -> Answer:
         if callable(step):
             step = step()
         if isinstance(step, Exception):
@@ -112,7 +112,7 @@ class FakeTransport:
         return [body for used, path, body in self.requests if used == method and "scheduledevents" in path]
 
 
-def _next(script: list[RecordChange]) -> RecordChange:
+def _next(script: list[Reply]) -> Reply:
     return script.pop(0) if len(script) > 1 else script[0]
 
 

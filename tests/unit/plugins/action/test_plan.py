@@ -102,7 +102,7 @@ def test_options_that_cannot_be_right_are_errors(arguments: dict[str, Any], word
         Play(a=observed("a")).run(**arguments)
 
 
-@pytest.mark.parametrize("registered", [None, "text", {}, {"do": "action"}, {"skipped": True}, dict.fromkeys(gate_loop.KEYS - {"gate"})])
+@pytest.mark.parametrize("registered", [None, "text", {}, {"do": "act"}, {"skipped": True}, dict.fromkeys(gate_loop.KEYS - {"gate"})])
 def test_without_a_pass_nothing_goes_on(registered: Any) -> None:
     play = Play(a=observed("a"))
     play.variables["p"] = registered
@@ -220,6 +220,21 @@ def test_a_host_with_settings_in_its_facts_says_not_what_rules_the_fleet() -> No
     assert "request" not in kept
     del play.variables["ansible_facts"]
     assert play.run(begin={"policy": "default"}, go_on="p")["request"]["policy"][0]["name"] == "short pause"
+
+
+def test_a_variable_of_an_old_name_is_refused_before_any_vm_is_asked() -> None:
+    play = Play(a=observed("a"))
+    play.variables["respond_look_seconds"] = 5
+    found = play.run(begin={}, check_only=True)
+    assert found["failed"] and "respond_look_seconds is respond_observation_seconds now" in found["msg"]
+    assert play.hosts.read == []
+
+
+def test_a_fact_of_an_old_name_stops_no_other_host() -> None:
+    """The first host of the play may be a VM that an attacker has taken over."""
+    play = Play(a=observed("a"), b=observed("b"))
+    play.variables.update(respond_look_seconds=5, ansible_facts={"respond_look_seconds": 5})
+    assert "failed" not in play.run(begin={}, check_only=True)
 
 
 # Settings of VMs

@@ -44,7 +44,7 @@ def test_what_it_is_for_must_be_said(name: str) -> None:
 
 
 def test_what_is_neither_drain_nor_recovery_is_refused() -> None:
-    with pytest.raises(AnsibleError, match="value of act must be one of: drain, recover"):
+    with pytest.raises(AnsibleError, match="value of action must be one of: drain, recover"):
         plan(batch(web1=host("web1")), begin_methods={**GIVEN, "action": "undo"})
 
 
@@ -59,7 +59,7 @@ def test_only_hosts_that_are_at_the_task_take_part() -> None:
     found = plan(batch(web1=host("web1", "1700000000.5"), web2=host("web2"), web3=host("web3", None), web4={}), begin_methods=GIVEN)
     assert (found["involved"], list(found["progress"]), found["contact"]) == (["web2"], ["web2"], ["web2"])
     assert found["asks"]["web2"] == {"lease": {"run": "run1", "seconds": 60.0}, "seconds": 600.0, "interval": 5.0, "keeper": ""}
-    assert (found["do"], found["actions"]["web2"][0]["action"], found["changed"]) == ("action", "drain", False)
+    assert (found["do"], found["actions"]["web2"][0]["action"], found["changed"]) == ("act", "drain", False)
 
 
 def test_it_goes_on_with_what_it_has_registered() -> None:

@@ -23,7 +23,7 @@ EVENT = {"event_id": "E1", "event_type": "Reboot"}
 SERVICE = {"method": "service", "names": ["nginx"]}
 
 
-ITERATION = "run1 turn 0"
+ITERATION = "run1 iteration 0"
 
 
 def vm(*methods: Any, records: Any = (), former: Any = (), system: str = "linux") -> Any:
@@ -129,10 +129,10 @@ def test_on_windows_a_drain_of_a_cluster_node_goes_to_the_vm_unless_another_host
     record = recorded({"method": "wsfc", "options": GROUPS}, phase=phase)
     # What the record says makes nothing happen on another host.
     (one,) = split([drain()], vm({"method": "wsfc"}, records=[record], system="windows"))["on_vm"]
-    assert drain_order(one).steps[0].override == {"replicas": {}, "availability_groups": []}
+    assert drain_order(one).methods[0].override == {"replicas": {}, "availability_groups": []}
     assert split([drain()], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"] == []
     (one,) = split([{"action": "recover", "event_id": "E1", "lease": None}], vm({"method": "wsfc", **GROUPS}, records=[record], system="windows"))["on_vm"]
-    assert undo_order(one).steps[0].override == {"replicas": {}}
+    assert undo_order(one).methods[0].override == {"replicas": {}}
     (one,) = split([drain()], vm(SERVICE, {"method": "iis", "sites": ["Shop"]}, system="windows"))["on_vm"]
     assert [step["kind"] for step in one["methods"]] == ["service", "iis"]
 

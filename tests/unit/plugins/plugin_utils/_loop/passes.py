@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 RUN = {"id": "run000mine", "who": "alice", "kind": "events"}
 SERVICE = {"method": "service", "names": ["web"]}
 OWN = {"method": "tasks", "begin": "b.yml", "check": "c.yml", "undo": "u.yml"}
-DO = ("action", "acquire", "by_tasks", "say", "wait", "release", "end")
+DO = ("act", "acquire", "by_tasks", "say", "wait", "release", "end")
 
 
 def request(**more: Any) -> Request:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-ITERATION = "run1 turn 3"
+ITERATION = "run1 iteration 3"
 KEPT = ("action", "event_id", "event_ids", "iteration")
 WORDS = (
     "events",

@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 SERVICE, IIS = {"method": "service", "names": ["nginx"]}, {"method": "iis", "sites": ["Default Web Site"]}
 OWN = {"method": "tasks", "begin": "b", "check": "c", "undo": "u"}
-ITERATION, NOW = "run1 turn 0", "2026-11-21T20:00:00Z"
+ITERATION, NOW = "run1 iteration 0", "2026-11-21T20:00:00Z"
 
 
 def drain(host: str = "vm1", **more: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def assign(steps: list[dict[str, Any]], methods: dict[str, list[Any]], observati
 
 
 def test_each_host_with_actions_has_its_own() -> None:
-    found = assign([drain("vm1"), drain("vm2"), drain("vm2", act="notify")], {"vm1": [SERVICE], "vm2": [OWN], "vm3": [SERVICE]})
+    found = assign([drain("vm1"), drain("vm2"), drain("vm2", action="notify")], {"vm1": [SERVICE], "vm2": [OWN], "vm3": [SERVICE]})
     assert {host: ([one["action"] for one in taken["on_vm"]], [one["action"] for one in taken["by_tasks"]]) for host, taken in found.items()} == {
         "vm1": (["drain"], []),
         "vm2": ([], ["drain", "notify"]),
@@ -58,7 +58,7 @@ def test_the_system_is_that_of_the_observation_else_of_the_connection(system: An
 
 
 def test_a_host_that_was_not_observed_has_no_records() -> None:
-    found = assign([drain(act="write")], {"vm1": [SERVICE]}, {"vm1": None})
+    found = assign([drain(action="write")], {"vm1": [SERVICE]}, {"vm1": None})
     assert [[one["action"] for one in taken["on_vm"]] for taken in found.values()] == [["write"]]
 
 
@@ -71,8 +71,10 @@ def test_without_tasks_there_are_no_stages() -> None:
 
 
 def test_stages_are_in_order_and_have_a_place_for_each_action_of_the_host_that_has_most() -> None:
-    found = assignments.stages_of([[drain(act="notify"), drain(), drain()], [drain(), drain(act="replicate"), drain(act="replicate")], [drain(act="recover")]])
-    assert [(one["name"], one["place"]) for one in found] == [("recover", 0), ("drain", 0), ("drain", 1), ("replica", 0), ("notify", 0)]
+    found = assignments.stages_of(
+        [[drain(action="notify"), drain(), drain()], [drain(), drain(action="replicate"), drain(action="replicate")], [drain(action="recover")]]
+    )
+    assert [(one["name"], one["place"]) for one in found] == [("recover", 0), ("drain", 0), ("drain", 1), ("replicate", 0), ("notify", 0)]
     assert all(one["actions"] == list(dict(stages.STAGES)[one["name"]]) for one in found)
 
 
@@ -83,8 +85,8 @@ def observed(*records: Any, state: str = "ok") -> dict[str, dict[str, Any]]:
     return {"vm1": {"host": "vm1", "state": state, "observation": {"records": list(records)} if state == "ok" else None}}
 
 
-def moved(before: Any, after: Any, *, act: str = "drain", event_id: str = "E1", by_tasks: bool = False) -> bool:
-    actions = [drain(act=act, event_id=event_id)]
+def moved(before: Any, after: Any, *, action: str = "drain", event_id: str = "E1", by_tasks: bool = False) -> bool:
+    actions = [drain(action=action, event_id=event_id)]
     taken: Any = {"iteration": ITERATION, "on_vm": [] if by_tasks else actions, "by_tasks": actions if by_tasks else []}
     return assignments.moved({"vm1": taken}, before, after)
 
@@ -119,7 +121,7 @@ def test_one_that_only_says_something_else_is_none(later: dict[str, Any]) -> Non
 
 def test_what_was_not_asked_for_and_leases_are_none() -> None:
     assert not moved(observed(DRAINING), observed(record("drained")), event_id="E2")
-    assert not moved(observed(DRAINING), observed(record("drained")), act="acquire")
+    assert not moved(observed(DRAINING), observed(record("drained")), action="acquire")
     assert not assignments.moved({}, observed(DRAINING), observed(record("drained")))
 
 

@@ -59,7 +59,7 @@ def written(phase: str, **more: Any) -> dict[str, Any]:
     return record(phase, event(ID, due=None), **more)
 
 
-class RecordChange:
+class MethodsLoop:
     """One drain or one recovery of a batch, by hand: a clock, and what the hosts have registered."""
 
     def __init__(self, act: str = DRAIN, hosts: Sequence[str] = ("vm1",), *, methods: Any = None, seconds: float = 600, interval: float = 5) -> None:
@@ -84,7 +84,7 @@ class RecordChange:
         asked = [{key: action.get(key) for key in ("action", "event_id", "event_ids", "iteration")}]
         self.observed[host] = {**self.observed[host], "asked": asked, "results": [{"action": action["action"], "failed": False, **result}]}
 
-    def begin(self) -> RecordChange:
+    def begin(self) -> MethodsLoop:
         vms = {host: vm_settings.read({"drain_methods": self.methods[host], "folders": FOLDERS}, host) for host in self.hosts}
         request: drain_loop.MethodsRequest = {"action": self.act, "upgrade": "Kernel", "places": []}
         self.state = drain_loop.begin(request, self.asks, vms, self._results, self.now)
@@ -131,7 +131,7 @@ def failed(words: str | None) -> tuple[str, str | None]:
     ],
 )
 def test_a_vm_that_does_not_answer_has_failed_and_the_others_go_on(act: str, observed: Any, words: str) -> None:
-    its = RecordChange(act, ["vm1", "vm2"]).begin()
+    its = MethodsLoop(act, ["vm1", "vm2"]).begin()
     its.answers("vm2", state={DRAIN: "drained", RECOVER: "undone"}[act])
     its.observed["vm1"] = observed
     assert its.go_on()["do"] == "end"
@@ -140,16 +140,16 @@ def test_a_vm_that_does_not_answer_has_failed_and_the_others_go_on(act: str, obs
 
 
 def test_a_good_observation_without_an_answer_is_a_failure() -> None:
-    its = RecordChange().begin()
+    its = MethodsLoop().begin()
     its.observations("vm1", written("drained"))
     its.go_on()
     assert its.of() == failed("It did not answer what it was asked for.")
 
 
 def test_an_answer_of_an_earlier_drain_counts_for_nothing() -> None:
-    first = RecordChange().begin()
+    first = MethodsLoop().begin()
     first.answers("vm1", state="drained")
-    second = RecordChange()
+    second = MethodsLoop()
     second.now += 60
     second.begin()
     assert second.state["number"] == first.state["number"] == 0
@@ -171,7 +171,7 @@ def test_an_answer_of_an_earlier_drain_counts_for_nothing() -> None:
     ],
 )
 def test_what_could_not_be_done_on_the_vm_has_failed_at_once(act: str, result: dict[str, Any], words: str | None) -> None:
-    its = RecordChange(act).begin()
+    its = MethodsLoop(act).begin()
     its.answers("vm1", **result)
     assert its.go_on()["do"] == "end"
     assert its.of() == failed(words)
@@ -179,14 +179,14 @@ def test_what_could_not_be_done_on_the_vm_has_failed_at_once(act: str, result: d
 
 @pytest.mark.parametrize(("act", "state"), [(DRAIN, "undone"), (DRAIN, "undoing"), (RECOVER, "drained"), (RECOVER, "draining")])
 def test_the_state_of_the_other_action_is_a_failure(act: str, state: str) -> None:
-    its = RecordChange(act).begin()
+    its = MethodsLoop(act).begin()
     its.answers("vm1", state=state)
     its.go_on()
     assert its.of() == failed(None)
 
 
 def test_what_tasks_have_recorded_as_failed_has_failed_with_its_reason() -> None:
-    its = RecordChange(methods=OUTSIDE).begin()
+    its = MethodsLoop(methods=OUTSIDE).begin()
     assert its.state["do"] == "by_tasks"
     its.observations("vm1", written("failed", reason="lb1: no such backend"))
     assert its.go_on()["do"] == "end"
@@ -194,7 +194,7 @@ def test_what_tasks_have_recorded_as_failed_has_failed_with_its_reason() -> None
 
 
 @pytest.mark.parametrize(
-    ("action", "before", "after"),
+    ("act", "before", "after"),
     [
         # Nothing was drained before, and nothing is recorded now.
         (DRAIN, [], []),
@@ -206,7 +206,7 @@ def test_what_tasks_have_recorded_as_failed_has_failed_with_its_reason() -> None
     ],
 )
 def test_what_tasks_could_not_record_has_failed(act: str, before: list[Any], after: list[Any]) -> None:
-    its = RecordChange(act, methods=OUTSIDE)
+    its = MethodsLoop(act, methods=OUTSIDE)
     its.observations("vm1", *before)
     its.begin()
     assert its.state["do"] == "by_tasks"
@@ -219,7 +219,7 @@ def test_what_tasks_could_not_record_has_failed(act: str, before: list[Any], aft
 @pytest.mark.parametrize(("observed", "words"), [(SILENT, "The VM cannot be reached."), ("the same", "It did not answer what it was asked for.")])
 def test_a_vm_that_has_left_the_loop_while_tasks_were_at_work_has_failed(observed: Any, words: str) -> None:
     """Its last observation is still there, and would say for ever that it drains."""
-    its = RecordChange(methods=OUTSIDE)
+    its = MethodsLoop(methods=OUTSIDE)
     its.observations("vm1", written("draining"))
     its.begin()
     if observed != "the same":
@@ -229,9 +229,9 @@ def test_a_vm_that_has_left_the_loop_while_tasks_were_at_work_has_failed(observe
 
 
 def test_a_drain_whose_last_observation_came_after_its_deadline_has_failed() -> None:
-    its = RecordChange(seconds=10, interval=5).begin()
+    its = MethodsLoop(seconds=10, interval=5).begin()
     for _observation in range(3):
-        assert its.state["do"] == "action"
+        assert its.state["do"] == "act"
         its.answers("vm1", state="draining", error="3 connection(s) open")
         its.go_on()
         if its.state["do"] == "wait":
@@ -242,14 +242,14 @@ def test_a_drain_whose_last_observation_came_after_its_deadline_has_failed() -> 
 
 
 def test_a_drain_that_was_looked_at_in_time_does_not_fail_in_the_middle_of_the_observation() -> None:
-    its = RecordChange(seconds=10).begin()
+    its = MethodsLoop(seconds=10).begin()
     its.answers("vm1", state="draining")
     its.go_on(60)
     assert its.of() == ("goes_on", None)
 
 
 def test_a_recovery_fails_when_its_time_is_over() -> None:
-    its = RecordChange(RECOVER, seconds=10).begin()
+    its = MethodsLoop(RECOVER, seconds=10).begin()
     its.answers("vm1", state="undoing", error="vm1: method 1-haproxy is no longer in drain_methods")
     its.go_on(10)
     assert its.of() == ("goes_on", "vm1: method 1-haproxy is no longer in drain_methods")
@@ -260,7 +260,7 @@ def test_a_recovery_fails_when_its_time_is_over() -> None:
 
 
 def test_records_that_cannot_be_read_are_not_taken_for_none() -> None:
-    its = RecordChange(RECOVER)
+    its = MethodsLoop(RECOVER)
     its.observations("vm1", records_readable=False, records_problems=["event-1.json is damaged: remove it"])
     its.begin()
     assert its.of() == failed("Its records could not be read. event-1.json is damaged: remove it")
@@ -270,14 +270,14 @@ def test_records_that_cannot_be_read_are_not_taken_for_none() -> None:
 @pytest.mark.parametrize(("act", "state"), [(DRAIN, "drained"), (RECOVER, "undone")])
 def test_what_is_done_is_over_when_it_was_observed(act: str, state: str) -> None:
     """What comes after the loop reads the observation."""
-    its = RecordChange(act, ["vm1", "vm2"], seconds=100).begin()
+    its = MethodsLoop(act, ["vm1", "vm2"], seconds=100).begin()
     its.answers("vm2", state=state)
     its.answers("vm1", state=state)
     its.observed["vm1"] = {**{key: its.observed["vm1"][key] for key in ("asked", "results")}, **BROKEN}
     its.go_on()
     assert its.of() == ("done", "vm1 could not be observed: Timed out after 30 seconds.")
     assert its.state["do"] == "wait"
-    assert its.again()["do"] == "action"
+    assert its.again()["do"] == "act"
     assert (its.state["contact"], its.state["actions"]) == (["vm1"], {}), "it is observed, and nothing more"
     its.observations("vm1", written("drained"))
     assert its.go_on()["do"] == "end"
@@ -286,7 +286,7 @@ def test_what_is_done_is_over_when_it_was_observed(act: str, state: str) -> None
 
 @pytest.mark.parametrize("methods", [ON_VM, OUTSIDE])
 def test_what_is_never_observed_fails_when_its_time_is_over(methods: Any) -> None:
-    its = RecordChange(seconds=12, methods=methods).begin()
+    its = MethodsLoop(seconds=12, methods=methods).begin()
     if methods is ON_VM:
         its.answers("vm1", state="drained")
         its.observed["vm1"] = {**{key: its.observed["vm1"][key] for key in ("asked", "results")}, **BROKEN}
@@ -296,13 +296,13 @@ def test_what_is_never_observed_fails_when_its_time_is_over(methods: Any) -> Non
     while its.go_on(5)["do"] != "end":
         done.append(its.state["do"])
         assert not its.state["actions"] and not its.state["stages"]
-    assert done == ["wait", "action", "wait", "action"], "planned at 0, at 10 and at 20 s"
+    assert done == ["wait", "act", "wait", "act"], "planned at 0, at 10 and at 20 s"
     assert its.of() == failed("vm1 could not be observed: Timed out after 30 seconds.")
 
 
 @given(observed=JUNK, acted=JUNK, act=st.sampled_from([DRAIN, RECOVER]), methods=st.sampled_from([ON_VM, OUTSIDE]))
 def test_whatever_a_vm_registers_it_is_not_done_by_it_and_keeps_none_of_the_others(observed: Any, acted: Any, act: str, methods: Any) -> None:
-    its = RecordChange(act, ["vm1", "vm2"])
+    its = MethodsLoop(act, ["vm1", "vm2"])
     its.methods["vm1"] = methods
     its.begin()
     its.answers("vm2", state={DRAIN: "drained", RECOVER: "undone"}[act])
@@ -316,15 +316,15 @@ def test_whatever_a_vm_registers_it_is_not_done_by_it_and_keeps_none_of_the_othe
 
 
 def test_a_drain_is_looked_at_again_after_a_pause_until_it_is_done() -> None:
-    its = RecordChange(hosts=["vm1", "vm2"]).begin()
-    assert (its.state["do"], its.state["contact"]) == ("action", ["vm1", "vm2"])
+    its = MethodsLoop(hosts=["vm1", "vm2"]).begin()
+    assert (its.state["do"], its.state["contact"]) == ("act", ["vm1", "vm2"])
     its.answers("vm1", state="draining", error="2 connection(s)\x1b[2J open")
     its.answers("vm2", state="drained")
     its.go_on()
     assert (its.state["do"], its.state["pause"], its.state["contact"]) == ("wait", 6, ["vm1"])
-    assert its.state["plan"]["wait"] == {"seconds": 6, "watch": [], "why": "vm1: 2 connection(s)\\x1b[2J open"}
+    assert its.state["plan"]["requeue"] == {"seconds": 6, "watch": [], "why": "vm1: 2 connection(s)\\x1b[2J open"}
     its.again()
-    assert (its.state["do"], list(its.state["actions"]), its.state["contact"], its.state["waited"]) == ("action", ["vm1"], ["vm1"], 7)
+    assert (its.state["do"], list(its.state["actions"]), its.state["contact"], its.state["waited"]) == ("act", ["vm1"], ["vm1"], 7)
     its.observed["vm2"] = SILENT
     its.answers("vm1", state="drained")
     assert its.go_on()["do"] == "end"
@@ -332,14 +332,14 @@ def test_a_drain_is_looked_at_again_after_a_pause_until_it_is_done() -> None:
 
 
 def test_without_a_reason_the_wait_says_what_goes_on() -> None:
-    its = RecordChange(RECOVER).begin()
+    its = MethodsLoop(RECOVER).begin()
     its.answers("vm1", state="undoing")
     its.go_on()
-    assert its.state["plan"]["wait"]["why"] == "vm1: recovering"
+    assert its.state["plan"]["requeue"]["why"] == "vm1: recovering"
 
 
 def test_what_was_never_drained_is_recovered() -> None:
-    its = RecordChange(RECOVER, ["vm1", "vm2"])
+    its = MethodsLoop(RECOVER, ["vm1", "vm2"])
     its.observations("vm1", record("drained"))
     its.begin()
     assert its.of("vm1") == ("done", None)
@@ -349,10 +349,10 @@ def test_what_was_never_drained_is_recovered() -> None:
 
 
 def test_a_vm_that_could_not_be_observed_at_the_begin_is_observed_first() -> None:
-    its = RecordChange(RECOVER)
+    its = MethodsLoop(RECOVER)
     its.observed["vm1"] = BROKEN
     its.begin()
-    assert (its.state["do"], its.state["contact"], its.state["actions"]) == ("action", ["vm1"], {})
+    assert (its.state["do"], its.state["contact"], its.state["actions"]) == ("act", ["vm1"], {})
     its.observations("vm1", written("drained"))
     its.go_on()
     its.again()
@@ -360,7 +360,7 @@ def test_a_vm_that_could_not_be_observed_at_the_begin_is_observed_first() -> Non
 
 
 def test_tasks_are_judged_by_the_record_that_they_wrote() -> None:
-    its = RecordChange(methods=OUTSIDE).begin()
+    its = MethodsLoop(methods=OUTSIDE).begin()
     (stage,) = its.state["stages"]
     assert (stage["name"], its.state["actions"]) == ("drain", {})
     its.now += 2
@@ -379,7 +379,7 @@ def test_tasks_are_judged_by_the_record_that_they_wrote() -> None:
 
 @pytest.mark.parametrize(("recorded", "present", "state"), [("boot", "boot", "done"), ("boot", "boot2", "goes_on"), ("boot", None, "done")])
 def test_verified_by_tasks_means_in_the_present_boot(recorded: str, present: str | None, state: str) -> None:
-    its = RecordChange(methods=OUTSIDE)
+    its = MethodsLoop(methods=OUTSIDE)
     its.observations("vm1", written("drained", ago=50, methods=AT_BALANCER))
     its.begin()
     assert its.state["assignments"]["vm1"]["by_tasks"][0]["verify"] is True
@@ -391,7 +391,7 @@ def test_verified_by_tasks_means_in_the_present_boot(recorded: str, present: str
 
 def test_an_undo_by_tasks_is_done_when_the_record_says_so() -> None:
     outside = [method(outside=True, id="2-haproxy", method="haproxy"), method("undoing", outside=True, error="vm1: not in drain_methods")]
-    its = RecordChange(RECOVER, methods=OUTSIDE)
+    its = MethodsLoop(RECOVER, methods=OUTSIDE)
     its.observations("vm1", written("drained", methods=outside))
     its.begin()
     assert its.state["do"] == "by_tasks"
@@ -406,7 +406,7 @@ def test_an_undo_by_tasks_is_done_when_the_record_says_so() -> None:
 
 
 def test_tasks_of_one_vm_and_the_engine_of_another_go_together() -> None:
-    its = RecordChange(hosts=["vm1", "vm2"])
+    its = MethodsLoop(hosts=["vm1", "vm2"])
     its.methods["vm1"] = OUTSIDE
     its.begin()
     assert (its.state["do"], list(its.state["actions"])) == ("by_tasks", ["vm2"])
@@ -424,7 +424,7 @@ def test_tasks_of_one_vm_and_the_engine_of_another_go_together() -> None:
     [(600, 5, 6), (600, 30, 30), (100, 0.2, 1), (100, 1.5, 2), (21600, 5, 216)],
 )
 def test_observations_are_never_so_often_that_they_are_used_up_before_the_time_is(seconds: float, interval: float, pause: int) -> None:
-    its = RecordChange(hosts=["vm1", "vm2"], seconds=seconds, interval=interval)
+    its = MethodsLoop(hosts=["vm1", "vm2"], seconds=seconds, interval=interval)
     its.asks["vm2"] = {**its.asks["vm2"], "interval": 1000}
     its.begin()
     for host in its.hosts:
@@ -436,7 +436,7 @@ def test_observations_are_never_so_often_that_they_are_used_up_before_the_time_i
 
 
 def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
-    its = RecordChange(methods=OUTSIDE)
+    its = MethodsLoop(methods=OUTSIDE)
     its.asks["vm1"]["keeper"] = "vm9"
     its.observations("vm1", record("drained", order=4), record("held", event("E2")), vm_name="vm-1")
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
@@ -447,7 +447,7 @@ def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
         "reason": "",
         "continues": False,
         "lease": LEASE,
-        "replica": "vm9",
+        "keeper": "vm9",
         "event": {
             "event_id": ID,
             "event_type": "Upgrade",
@@ -476,7 +476,7 @@ def test_a_drain_says_what_for_until_when_and_under_which_lease() -> None:
     ],
 )
 def test_it_is_put_back_before_what_drained_the_vm_earlier(records: list[Any], order: int) -> None:
-    its = RecordChange(methods=OUTSIDE)
+    its = MethodsLoop(methods=OUTSIDE)
     its.observations("vm1", *records)
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
     assert action["rule"]["order"] == order
@@ -484,21 +484,21 @@ def test_it_is_put_back_before_what_drained_the_vm_earlier(records: list[Any], o
 
 @pytest.mark.parametrize("phase", ["draining", "drained", "approved", "started", "failed"])
 def test_what_is_drained_already_is_verified(phase: str) -> None:
-    its = RecordChange()
+    its = MethodsLoop()
     its.observations("vm1", {**written(phase), "event": {"event_id": " UPGRADE:kernel "}})
     (action,) = its.begin().state["actions"]["vm1"]
     assert action["verify"] is (phase in ("drained", "approved", "started"))
 
 
 def test_a_recovery_is_asked_for_under_the_lease() -> None:
-    its = RecordChange(RECOVER, methods=OUTSIDE)
+    its = MethodsLoop(RECOVER, methods=OUTSIDE)
     its.observations("vm1", written("drained", methods=AT_BALANCER))
     (action,) = its.begin().state["assignments"]["vm1"]["by_tasks"]
-    assert action == {"host": "vm1", "action": "recover", "event_id": ID, "reason": "", "continues": False, "lease": LEASE, "replica": None}
+    assert action == {"host": "vm1", "action": "recover", "event_id": ID, "reason": "", "continues": False, "lease": LEASE, "keeper": None}
 
 
 def test_each_iteration_has_an_iteration_of_its_own() -> None:
-    its = RecordChange().begin()
+    its = MethodsLoop().begin()
     iterations = {its.state["actions"]["vm1"][0]["iteration"]}
     for _observation in range(3):
         its.answers("vm1", state="draining")
@@ -512,7 +512,7 @@ def test_each_iteration_has_an_iteration_of_its_own() -> None:
 
 def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to_do() -> None:
     tasks = ROLES / "respond" / "tasks"
-    shared = [tasks / f"{name}.yml" for name in ("action", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
+    shared = [tasks / f"{name}.yml" for name in ("act", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
     own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("wait", "methods", "drain", "recover")]
     read = set(re.findall(r"__respond_loop\.(\w+)", "".join(path.read_text() for path in shared + own)))
     assert {"vms", "stages", "waited", "do"} <= read

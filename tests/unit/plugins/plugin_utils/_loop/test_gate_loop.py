@@ -223,8 +223,8 @@ def test_a_vm_whose_facts_have_settings_is_not_seen() -> None:
 def test_the_batch_is_leased_observed_once_more_and_goes() -> None:
     its = Gate(batch="ab", capacity=[{**WEB, "max_unavailable": 2}])
     state = its.go_on()
-    assert (state["do"], its.acts(), state["acquired"]) == ("take", {"a": ["lease"], "b": ["lease"]}, True)
-    assert {one["iteration"] for taken in state["actions"].values() for one in taken} == {"run000mine turn 2"}
+    assert (state["do"], its.acts(), state["acquired"]) == ("take", {"a": ["acquire"], "b": ["acquire"]}, True)
+    assert {one["iteration"] for taken in state["actions"].values() for one in taken} == {"run000mine iteration 2"}
     its.answer()
     state = its.go_on()
     assert (state["do"], state["plan"]["go"], its.acts()) == ("end", True, {})
@@ -244,9 +244,9 @@ def test_leases_that_could_not_be_acquired_are_asked_for_again_after_a_pause() -
     its = Gate()
     its.go_on()
     state = its.go_on()
-    assert (state["do"], state["pause"], its.acts()) == ("wait", gate_loop.RETRY_SECONDS, {"a": ["lease"]})
+    assert (state["do"], state["pause"], its.acts()) == ("wait", gate_loop.RETRY_SECONDS, {"a": ["acquire"]})
     its.now += 200
-    assert (its.go_on()["do"], its.acts()) == ("finish", {"a": ["lease"]})
+    assert (its.go_on()["do"], its.acts()) == ("finish", {"a": ["acquire"]})
 
 
 @pytest.mark.parametrize("found", [{"failed": True}, {"failed": True, "leases": ["x"]}])

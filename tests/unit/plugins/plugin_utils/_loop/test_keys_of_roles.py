@@ -54,7 +54,7 @@ def of_role(role: str, *folders: str) -> set[tuple[str, str | None]]:
 
 def test_role_respond_reads_what_a_pass_keeps() -> None:
     found = of_role("respond", "tasks", "vars")
-    assert {("do", None), ("request", "notify_tasks"), ("vms", "drain_methods"), ("assignments", "by_tasks"), ("plan", "wait")} <= found
+    assert {("do", None), ("request", "notify_tasks"), ("vms", "drain_methods"), ("assignments", "by_tasks"), ("plan", "requeue")} <= found
     assert unknown(found, pass_loop.KEYS, OF_PASS) == set()
 
 

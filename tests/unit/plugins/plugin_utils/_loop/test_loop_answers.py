@@ -33,7 +33,7 @@ def test_each_action_gets_its_result() -> None:
     asked = [LEASE, DRAIN]
     found = read_answers(asked, [answered((LEASE, OK), (DRAIN, {"state": "drained"}))])
     assert [answer.asked for answer in found] == asked
-    assert [answer.result and answer.result["action"] for answer in found] == ["lease", "drain"]
+    assert [answer.result and answer.result["action"] for answer in found] == ["acquire", "drain"]
 
 
 @pytest.mark.parametrize("registered", [None, "text", 5, [], {}, {"skipped": True, "changed": False}, {"events": []}, LATE, GIVEN_UP])
@@ -61,8 +61,8 @@ GOOD = answered((APPROVE, {"approved": ["E1"]}))
         {**GOOD, "results": GOOD["results"] * 2},
         {**GOOD, "results": [{**GOOD["results"][0], "action": "drain"}]},
         # Of another iteration, or of another run.
-        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run1 turn 2"}]},
-        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run2 turn 3"}]},
+        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run1 iteration 2"}]},
+        {**GOOD, "asked": [{**GOOD["asked"][0], "iteration": "run2 iteration 3"}]},
         {**GOOD, "asked": [{key: value for key, value in GOOD["asked"][0].items() if key != "iteration"}]},
     ],
 )
@@ -77,7 +77,7 @@ def test_a_failed_task_whose_actions_were_taken_has_their_results() -> None:
 
 
 def test_the_result_may_be_in_any_of_the_registers_and_the_first_that_fits_counts() -> None:
-    old = answered((action("acquire", iteration="run1 turn 2"), {"leases": ["old"]}))
+    old = answered((action("acquire", iteration="run1 iteration 2"), {"leases": ["old"]}))
     assert results([LEASE], old, answered((LEASE, OK)))[0]["leases"] == ["claim-a"]
     assert results([LEASE], answered((LEASE, OK)), answered((LEASE, {"leases": ["second"]})))[0]["leases"] == ["claim-a"]
 
@@ -105,8 +105,8 @@ def test_who_was_asked_nothing_has_answered_nothing() -> None:
         ([((), {"approved": ["E1"]})], [], []),
     ],
 )
-def test_who_has_approved_is_what_this_run_has_asked(steps: list[Any], approved: list[str], could_not: list[str]) -> None:
-    pairs = [(action("approve", event_ids=list(event_ids)), result) for event_ids, result in steps]
+def test_who_has_approved_is_what_this_run_has_asked(actions: list[Any], approved: list[str], could_not: list[str]) -> None:
+    pairs = [(action("approve", event_ids=list(event_ids)), result) for event_ids, result in actions]
     found = read_answers([asked for asked, _result in pairs], [answered(*pairs)])
     assert approvals(found, BEFORE) == (approved, could_not)
 
@@ -130,24 +130,26 @@ def test_who_does_not_answer_could_not_approve() -> None:
     ("actions", "known"),
     [
         ([], ["e1", "e2"]),
-        ([("lease", OK)], ["e1", "e2"]),
+        ([("acquire", OK)], ["e1", "e2"]),
         ([("drain", {"state": "drained"})], ["e1", "e2"]),
         ([("write", OK)], ["e1", "e2"]),
         ([("release", OK)], ["e2"]),
         ([("release", {"failed": True})], ["e2"]),
-        ([("lease", {"failed": True})], ["e2"]),
-        ([("lease", {"failed": True, **OK})], ["e2"]),
-        ([("lease", {})], ["e2"]),
-        ([("release", OK), ("lease", OK)], ["e1", "e2"]),
-        ([("lease", OK), ("release", OK)], ["e2"]),
+        ([("acquire", {"failed": True})], ["e2"]),
+        ([("acquire", {"failed": True, **OK})], ["e2"]),
+        ([("acquire", {})], ["e2"]),
+        ([("release", OK), ("acquire", OK)], ["e1", "e2"]),
+        ([("acquire", OK), ("release", OK)], ["e2"]),
     ],
 )
-def test_what_was_released_or_asked_for_in_vain_is_acknowledged_no_more(steps: list[tuple[str, Any]], known: list[str]) -> None:
-    pairs = [(action(act), result) for act, result in steps]
+def test_what_was_released_or_asked_for_in_vain_is_acknowledged_no_more(actions: list[tuple[str, Any]], known: list[str]) -> None:
+    pairs = [(action(act), result) for act, result in actions]
     assert acknowledged(read_answers([asked for asked, _result in pairs], [answered(*pairs)]), BEFORE) == known
 
 
-@pytest.mark.parametrize("registered", [None, LATE, GIVEN_UP, {**answered((LEASE, OK)), **LATE}, answered((action("acquire", iteration="run1 turn 2"), OK))])
+@pytest.mark.parametrize(
+    "registered", [None, LATE, GIVEN_UP, {**answered((LEASE, OK)), **LATE}, answered((action("acquire", iteration="run1 iteration 2"), OK))]
+)
 def test_without_an_answer_that_fits_the_lease_is_not_acknowledged(registered: Any) -> None:
     assert acknowledged(read_answers([LEASE], [registered]), BEFORE) == ["e2"]
     assert acknowledged(read_answers([RELEASE], [registered]), BEFORE) == ["e2"]

@@ -172,7 +172,9 @@ def test_an_answer_is_read_by_what_was_asked_in_its_iteration_and_not_again(regi
         # Of another iteration, of something else, one too few.
         {
             **OBSERVATION,
-            **answered((action("acquire", iteration="run1 turn 2"), {"leases": ["a"]}), (action("approve", iteration="run1 turn 2"), {"approved": ["E1"]})),
+            **answered(
+                (action("acquire", iteration="run1 iteration 2"), {"leases": ["a"]}), (action("approve", iteration="run1 iteration 2"), {"approved": ["E1"]})
+            ),
         },
         {**OBSERVATION, **answered((LEASE, {"leases": ["a"]}))},
         {**OBSERVATION, **answered((LEASE, {"leases": ["a"]}), (APPROVE, {"action": "write", "approved": ["E1"]}))},
@@ -192,20 +194,17 @@ def test_a_lease_that_is_made_after_its_answer_was_given_up_begins_no_drain() ->
     drains = vm_settings.read({"drain_methods": [{"method": "service"}]}, "vm1")
 
     def acts(act: str, acted: Any) -> set[str]:
+        first = {"state": "ok", "observation": seen["vm1"], "acknowledged": ["e1"]}
         found = [
-            observation(
-                name, HostResults(observation, acted, None, {}), drains, {"state": "ok", "observation": observation, "acknowledged": ["e1"]}, [action(act)]
-            )
-            if name == "vm1"
-            else observation(name, HostResults(observation, None, None, {}), drains, {"state": "ok", "observation": observation})
-            for name, observation in seen.items()
+            observation("vm1", HostResults(seen["vm1"], acted, None, {}), drains, first, [action(act)]),
+            observation("vm2", HostResults(seen["vm2"], None, None, {}), drains, {"state": "ok", "observation": seen["vm2"]}),
         ]
-        return {step["action"] for step in make_plan(found, settings=chosen, now=at(0))["actions"]} & {"lease", "drain"}
+        return {step["action"] for step in make_plan(found, settings=chosen, now=at(0))["actions"]} & {"acquire", "drain"}
 
     leases = {"leases": ["claim-a"]}
-    assert acts("lease", answered((action("acquire"), leases))) == {"drain"}
-    assert acts("lease", {"unreachable": True, "msg": "Timeout"}) == acts("lease", {"failed": True, "msg": "terminated"}) == {"lease"}
-    assert acts("release", answered((action("release"), leases))) == {"lease"}
+    assert acts("acquire", answered((action("acquire"), leases))) == {"drain"}
+    assert acts("acquire", {"unreachable": True, "msg": "Timeout"}) == acts("acquire", {"failed": True, "msg": "terminated"}) == {"acquire"}
+    assert acts("release", answered((action("release"), leases))) == {"acquire"}
 
 
 # Who takes no part any more

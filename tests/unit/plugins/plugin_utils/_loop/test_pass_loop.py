@@ -109,20 +109,20 @@ def test_the_variables_of_a_host_count_as_they_were_at_the_begin(monkeypatch: py
 def test_documents_that_differ_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step(), differing=["vm2"]), plan(step(), differing=["vm2"]))
     state = its.begin()
-    assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("action", ["vm2"], {}, False)
+    assert (state["do"], state["contact"], state["actions"], state["is_taken"]) == ("act", ["vm2"], {}, False)
     state = its.go_on()
     assert its.asked_for == ["vm2"]
     # A drain begins by observations of all that were made right before.
-    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm1", "vm2"], {})
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
     state = its.go_on()
-    assert (state["do"], list(state["actions"])) == ("action", ["vm1"])
+    assert (state["do"], list(state["actions"])) == ("act", ["vm1"])
 
 
 def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("write")), plan(step("write"), differing=["vm1", "vm2"], fingerprint="2"))
     assert its.begin()["contact"] == ["vm1"]
     state = its.go_on()
-    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm2"], {})
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm2"], {})
     # Two that differ for good are not read in turns for ever.
     assert list(its.go_on()["actions"]) == ["vm1"]
     its.begin(wait=False)
@@ -135,26 +135,26 @@ def test_documents_of_which_one_was_read_before_the_other_are_read_once_more(mon
 def test_actions_are_taken_on_their_vms_and_those_vms_are_observed(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("write")), plan())
     state = its.begin()
-    assert (state["do"], state["contact"], state["stages"]) == ("action", ["vm1"], [])
-    assert [(one["action"], one["iteration"]) for one in state["actions"]["vm1"]] == [("write", "run000mine turn 0")]
+    assert (state["do"], state["contact"], state["stages"]) == ("act", ["vm1"], [])
+    assert [(one["action"], one["iteration"]) for one in state["actions"]["vm1"]] == [("write", "run000mine iteration 0")]
     assert state["assignments"]["vm1"]["on_vm"] == state["actions"]["vm1"]
     assert its.go_on()["actions"] == {}
 
 
 def test_leases_are_acquired_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("lease", expired=[]), step("write", "vm2")))
+    its = Pass(monkeypatch, plan(step("acquire", expired=[]), step("write", "vm2")))
     state = its.begin()
     assert state["do"] == "acquire"
-    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["lease"], "vm2": ["write"]}
+    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["acquire"], "vm2": ["write"]}
 
 
 def test_what_is_left_to_tasks_has_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
-    plans = plan(step("write"), step("drain"), step("notify", "vm2"), step("lease", "vm2", expired=[])), plan(step("write"))
+    plans = plan(step("write"), step("drain"), step("notify", "vm2"), step("acquire", "vm2", expired=[])), plan(step("write"))
     its = Pass(monkeypatch, *plans, methods=[OWN])
     monkeypatch.setattr(pass_loop.assignments.vm_actions.validation, "problems", lambda *given: [])
     state = its.begin()
     assert state["do"] == "by_tasks"
-    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["write"], "vm2": ["lease"]}
+    assert {host: [one["action"] for one in taken] for host, taken in state["actions"].items()} == {"vm1": ["write"], "vm2": ["acquire"]}
     assert {host: [one["action"] for one in taken["by_tasks"]] for host, taken in state["assignments"].items()} == {"vm1": ["drain"], "vm2": ["notify"]}
     assert [(one["name"], one["place"]) for one in state["stages"]] == [("drain", 0), ("notify", 0)]
     assert its.go_on()["stages"] == []
@@ -172,7 +172,7 @@ def test_an_answer_is_read_once_right_after_its_iteration(monkeypatch: pytest.Mo
 
 
 def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[]), step("lease", expired=[])))
+    its = Pass(monkeypatch, plan(step("approve", event_ids=["E1"], approve_for=[]), step("acquire", expired=[])))
     its.begin()
     its.observed["vm1"] = SILENT
     (found, _other) = its.go_on()["observations"]
@@ -181,7 +181,7 @@ def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.Monk
 
 
 def test_in_check_mode_it_says_what_it_would_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("lease", expired=[])))
+    its = Pass(monkeypatch, plan(step("acquire", expired=[])))
     state = its.begin(check_mode=True, settings={"run": {"id": ""}})
     assert (state["do"], state["actions"], state["contact"]) == ("say", {}, ["vm1", "vm2"])
     assert its.go_on()["do"] == "end"
@@ -199,25 +199,25 @@ def test_in_check_mode_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_new_plan_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("write")), plan(step("approve", event_ids=[], approve_for=[])), plan(done=True))
     its.begin(wait=False)
-    assert its.play() == ["action", "action"]
+    assert its.play() == ["act", "act"]
 
 
 def test_the_same_plan_again_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Actions that change nothing, on a full disk perhaps."""
-    its = Pass(monkeypatch, plan(step("write"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("write"), requeue=waiting(0)))
     its.begin()
     # Once more at once: only the second time shows that it brought nothing about.
-    assert [its.go_on()["do"] for _time in range(2)] == ["action", "wait"]
+    assert [its.go_on()["do"] for _time in range(2)] == ["act", "wait"]
     assert (its.state["pause"], its.state["actions"]) == (pass_loop.RETRY_SECONDS, {})
-    assert its.go_on()["do"] == "action"
+    assert its.go_on()["do"] == "act"
     # After the wait it is the same plan still, so it is tried once, not twice.
     assert its.go_on()["do"] == "wait"
 
 
 def test_the_same_plan_again_ends_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("write"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("write"), requeue=waiting(0)))
     its.begin(wait=False)
-    assert its.play() == ["action", "action"]
+    assert its.play() == ["act", "act"]
 
 
 def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,12 +229,12 @@ def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytes
 
 def test_what_is_due_is_not_waited_for_because_the_plan_before_brought_nothing_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lease was released, which is no progress, and meanwhile the event has started: it would be over before a wait is."""
-    its = Pass(monkeypatch, plan(step("release", continues=True)), plan(step("write"), wait=waiting(0)))
+    its = Pass(monkeypatch, plan(step("release", continues=True)), plan(step("write"), requeue=waiting(0)))
     its.begin()
     state = its.go_on()
-    assert (state["do"], [one["action"] for one in state["actions"]["vm1"]]) == ("action", ["write"])
+    assert (state["do"], [one["action"] for one in state["actions"]["vm1"]]) == ("act", ["write"])
     # The same again is.
-    assert its.go_on()["do"] == "action"
+    assert its.go_on()["do"] == "act"
     assert its.go_on()["do"] == "wait"
 
 
@@ -244,7 +244,7 @@ def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None
     its.begin(wait=False)
     its.observed["vm1"] = observation("vm1", record("drained"))
     state = its.go_on()
-    assert (state["do"], state["moved"]) == ("action", False)
+    assert (state["do"], state["moved"]) == ("act", False)
     assert its.go_on()["do"] == "end"
 
 
@@ -259,31 +259,31 @@ def test_a_record_that_moves_while_nothing_was_taken_is_none(monkeypatch: pytest
 def test_what_is_over_ends_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("release", expired=[]), done=True))
     its.begin()
-    assert its.play() == ["action", "action"]
+    assert its.play() == ["act", "act"]
 
 
 # Waiting
 
 
 def test_it_waits_as_long_as_the_plan_says_with_those_that_hear_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(7.2, "vm2", "stranger")))
+    its = Pass(monkeypatch, plan(requeue=waiting(7.2, "vm2", "stranger")))
     state = its.begin()
     assert (state["do"], state["pause"], state["watchers"], state["contact"]) == ("wait", 8, ["vm2"], ["vm1", "vm2"])
 
 
 def test_without_anything_to_do_a_pass_that_does_not_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(7)))
+    its = Pass(monkeypatch, plan(requeue=waiting(7)))
     assert its.begin(wait=False)["do"] == "end"
 
 
 @pytest.mark.parametrize(("timeout", "seconds", "pause"), [(600, 0, 15), (600, 0.2, 1), (10, 30, 10), (10, 0, 10), (0.5, 30, 1)])
 def test_a_pause_is_neither_none_nor_longer_than_the_time_that_is_left(timeout: float, seconds: float, pause: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(seconds)))
+    its = Pass(monkeypatch, plan(requeue=waiting(seconds)))
     assert its.begin(wait_timeout=timeout)["pause"] == pause
 
 
 def test_the_time_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(30)))
+    its = Pass(monkeypatch, plan(requeue=waiting(30)))
     its.begin(wait_timeout=100.0)
     assert its.play() == ["wait"] * 4
     assert 100 <= its.state["waited"] <= 105
@@ -298,7 +298,7 @@ def test_the_time_ends_a_pass_whatever_its_progress(monkeypatch: pytest.MonkeyPa
 def test_a_vm_whose_answer_changes_each_time_does_not_keep_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait=False, wait_timeout=9e9)
-    assert its.play() == ["action"] * pass_loop.MOST_TAKEN
+    assert its.play() == ["act"] * pass_loop.MOST_TAKEN
     its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(99)))
     its.begin(wait=True, wait_timeout=90.5)
     assert len(its.play()) > pass_loop.MOST_TAKEN
@@ -314,12 +314,12 @@ def test_a_vm_that_makes_progress_up_does_not_keep_a_pass_from_pausing(monkeypat
 
 
 def test_news_that_is_none_does_not_make_each_wait_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(60, "vm1")))
+    its = Pass(monkeypatch, plan(requeue=waiting(60, "vm1")))
     assert its.begin()["watchers"] == ["vm1"]
     # It came at once, and nothing was new.
     assert (its.go_on(1)["watchers"], its.state["pause"]) == ([], 60)
     assert its.go_on(61)["watchers"] == ["vm1"]
-    its.plans = [plan(wait=waiting(60, "vm1"), events=[{"event_id": "E2", "hosts": []}])]
+    its.plans = [plan(requeue=waiting(60, "vm1"), events=[{"event_id": "E2", "hosts": []}])]
     assert its.go_on(1)["watchers"] == ["vm1"]
 
 
@@ -340,7 +340,7 @@ def test_an_approval_is_decided_by_observations_of_all(monkeypatch: pytest.Monke
     its = Pass(monkeypatch, plan(step("write")), plan(approval))
     assert its.begin()["contact"] == ["vm1"]
     state = its.go_on()
-    assert (state["do"], state["contact"], state["actions"]) == ("action", ["vm1", "vm2"], {})
+    assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
     assert [one["action"] for one in its.go_on()["actions"]["vm1"]] == ["approve"]
 
 
@@ -377,12 +377,12 @@ def test_a_run_without_a_name_holds_none(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_one_vm_took_long_for_has_made_the_observations_of_the_others_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("write")), plan(step("lease", expired=[])))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("acquire", expired=[])))
     its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin()
     its.observed["vm1"] = observation("vm1", record("drained"))
     state = its.go_on(31)
-    assert (state["do"], state["contact"], state["actions"], len(its.planned)) == ("action", ["vm1", "vm2"], {}, 1)
+    assert (state["do"], state["contact"], state["actions"], len(its.planned)) == ("act", ["vm1", "vm2"], {}, 1)
     # The observation afresh is planned by, however long it took, and what was done before it counts as progress.
     state = its.go_on(31)
     assert (state["do"], len(its.planned), its.asked_for) == ("acquire", 2, ["vm1", "vm2"])
@@ -393,21 +393,21 @@ def test_progress_of_a_slow_iteration_is_not_forgotten(monkeypatch: pytest.Monke
     its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin(wait=False)
     its.observed["vm1"] = observation("vm1", record("drained"))
-    assert its.go_on(31)["do"] == "action"
+    assert its.go_on(31)["do"] == "act"
     assert its.state["moved"]
-    assert its.go_on()["do"] == "action"
+    assert its.go_on()["do"] == "act"
     assert list(its.state["actions"]) == ["vm1"]
 
 
 @pytest.mark.parametrize("seconds", [1, 30])
 def test_an_iteration_within_its_time_is_planned_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("write")), plan(step("lease", expired=[])))
+    its = Pass(monkeypatch, plan(step("write")), plan(step("acquire", expired=[])))
     its.begin()
     assert its.go_on(seconds)["do"] == "acquire"
 
 
 def test_leases_and_tasks_are_observed_after_all_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("lease", expired=[])), plan(step("write")))
+    its = Pass(monkeypatch, plan(step("acquire", expired=[])), plan(step("write")))
     its.begin()
     assert its.go_on(500)["is_taken"]
     assert len(its.planned) == 2
@@ -415,7 +415,7 @@ def test_leases_and_tasks_are_observed_after_all_anyway(monkeypatch: pytest.Monk
 
 def test_a_silent_vm_is_asked_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time it delays the observation of the others."""
-    its = Pass(monkeypatch, plan(wait=waiting(9)))
+    its = Pass(monkeypatch, plan(requeue=waiting(9)))
     its.observed["vm2"] = SILENT
     its.begin()
     contacts = []
@@ -427,7 +427,7 @@ def test_a_silent_vm_is_asked_only_now_and_then(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_silent_vm_that_is_not_asked_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(9)))
+    its = Pass(monkeypatch, plan(requeue=waiting(9)))
     its.observed["vm2"] = SILENT
     before = its.begin()["observations"][1]
     its.observed["vm2"] = observation("vm2")
@@ -436,19 +436,19 @@ def test_a_silent_vm_that_is_not_asked_stays_as_it_was(monkeypatch: pytest.Monke
 
 
 def test_with_a_long_pause_a_silent_vm_delays_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(15)))
+    its = Pass(monkeypatch, plan(requeue=waiting(15)))
     its.observed["vm2"] = SILENT
     assert its.begin()["contact"] == ["vm1", "vm2"]
 
 
 def test_where_all_are_silent_all_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(wait=waiting(0.5)))
+    its = Pass(monkeypatch, plan(requeue=waiting(0.5)))
     its.observed = {"vm1": SILENT, "vm2": SILENT}
     assert its.begin()["contact"] == ["vm1", "vm2"]
 
 
 def test_a_vm_that_falls_silent_is_left_out_until_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, *(plan(step("lease", expired=[]), fingerprint=str(number)) for number in range(9)))
+    its = Pass(monkeypatch, *(plan(step("acquire", expired=[]), fingerprint=str(number)) for number in range(9)))
     assert its.begin()["contact"] == ["vm1", "vm2"]
     its.observed["vm2"] = SILENT
     assert its.go_on()["contact"] == ["vm1"]
@@ -483,7 +483,7 @@ def test_who_takes_no_part_rests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_is_involved_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    its = Pass(monkeypatch, plan(step("write"), involved=["vm1"]), plan(step("lease", expired=[]), involved=["vm1", "vm2"]))
+    its = Pass(monkeypatch, plan(step("write"), involved=["vm1"]), plan(step("acquire", expired=[]), involved=["vm1", "vm2"]))
     its.begin()
     assert its.go_on()["involved"] == ["vm1"]
 
@@ -507,7 +507,7 @@ def test_an_event_is_drained_and_approved_by_the_real_plans() -> None:
             its.observed["vm1"] = observation("vm1", record("approved", revision=5, approving_at=at(0), approved_at=at(0)), **leased)
         elif any("approving_at" in one.get("stamp", ()) for one in actions):
             its.observed["vm1"] = observation("vm1", record("drained", revision=4, approving_at=at(0)), **leased)
-        elif "lease" in acts:
+        elif "acquire" in acts:
             its.observed["vm1"] = observation("vm1", **leased)
         if actions:
             its.answer(state, "vm1", *({"leases": ["x"], "approved": one.get("event_ids"), "failed": False} for one in actions))
@@ -515,7 +515,7 @@ def test_an_event_is_drained_and_approved_by_the_real_plans() -> None:
     its.begin(wait=False)
     its.play(take)
     assert seen[0][0] == "acquire"
-    assert [act for _do, acts in seen for act in acts if act in ("lease", "drain", "approve")] == ["lease", "drain", "approve"]
+    assert [act for _do, acts in seen for act in acts if act in ("acquire", "drain", "approve")] == ["acquire", "drain", "approve"]
     assert its.state["plan"]["events"][0]["phase"] == "approved"
     # The lease that the run does not need any more.
     assert seen[-1][0] == "release"
@@ -553,7 +553,7 @@ def test_whatever_the_hosts_register_a_pass_goes_on_and_ends(iterations: list[di
 
 
 def test_the_documented_values_are_those_of_the_roles() -> None:
-    assert set(DO) > {"action", "end"}
+    assert set(DO) > {"act", "end"}
     its = Pass()
     check(its.begin())
     assert its.state["request"] == request()

@@ -32,15 +32,15 @@ def test_what_a_drain_is_told_is_told_as_true(key, value, found):
 def test_only_false_makes_an_order_a_part_and_a_step_one_that_does_not_act_or_end(value, found):
     assert drain_order({"methods": [], "complete": value}).complete is found
     assert undo_order({"methods": [], "complete": value}).complete is found
-    (step,) = undo_order({"methods": [{**STEP, "runs": value, "ends": value}]}).steps
-    assert (step.runs, step.ends) == (found, found)
+    (order,) = undo_order({"methods": [{**STEP, "runs": value, "ends": value}]}).methods
+    assert (order.runs, order.ends) == (found, found)
 
 
 @pytest.mark.parametrize("value,found", [(True, True), (False, False), ("true", False), (1, False), (None, False)])
 def test_an_undo_keeps_the_phase_and_a_step_acts_outside_only_where_that_is_true(value, found):
     assert undo_order({"methods": [], "keep_phase": value}).keep_phase is found
-    (step,) = drain_order({"methods": [{**STEP, "outside": value}]}).steps
-    assert step.outside is found
+    (order,) = drain_order({"methods": [{**STEP, "outside": value}]}).methods
+    assert order.outside is found
 
 
 def test_everything_that_is_said_is_read():
@@ -52,11 +52,11 @@ def test_everything_that_is_said_is_read():
     assert undo_order({"methods": []}).reports == []
 
 
-@pytest.mark.parametrize("steps", [None, "service", {"id": "1"}, 5])
-def test_steps_that_are_no_list_are_refused(steps):
+@pytest.mark.parametrize("methods", [None, "service", {"id": "1"}, 5])
+def test_methods_that_are_no_list_are_refused(methods):
     for read in (drain_order, undo_order):
         with pytest.raises(OrderError, match="methods must be a list of methods"):
-            read({"methods": steps})
+            read({"methods": methods})
 
 
 @pytest.mark.parametrize("step", [None, "service", {}, {"id": "1"}, {"kind": "service"}, {"id": 1, "kind": "service"}, {"id": "1", "kind": 5}])

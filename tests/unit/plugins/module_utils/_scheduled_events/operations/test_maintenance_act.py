@@ -230,10 +230,10 @@ def test_without_an_observation_the_results_are_not_lost(act, method):
 
 @pytest.mark.parametrize(("error", "kind"), [(OSError("no space left"), "records"), (module.RecordsError("in a mess"), "records"), (KeyError(), "internal")])
 def test_whatever_the_observation_fails_of_the_results_are_not_lost(act, method, monkeypatch, error, kind):
-    def observation(*given):
+    def fails(*given):
         raise error
 
-    monkeypatch.setattr(module, "observation", observe)
+    monkeypatch.setattr(module, "observe", fails)
     with pytest.raises(Failed) as caught:
         act(drain(), action("explode"), observe=True)
     found = caught.value.result
@@ -248,11 +248,11 @@ def test_a_vm_that_is_lost_has_no_result(act, method, monkeypatch):
     class Lost(Exception):
         pass
 
-    def observation(*given):
+    def fails(*given):
         raise Lost
 
     act.vm.machine = act.vm.machine._replace(is_lost=lambda error: isinstance(error, Lost))
-    monkeypatch.setattr(module, "observation", observe)
+    monkeypatch.setattr(module, "observe", fails)
     with pytest.raises(Lost):
         act(drain(), observe=True)
     method.checks = [Lost()]
