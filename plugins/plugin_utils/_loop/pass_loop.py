@@ -170,7 +170,7 @@ def go_on(state: State, results: Results, now: float) -> State:
     if state["do"] in ("release", "say"):
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
-    found = [_observation(host, state, results, before[host]) for host in before]
+    found = [_observe(host, state, results, before[host]) for host in before]
     late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
@@ -190,7 +190,7 @@ def go_on(state: State, results: Results, now: float) -> State:
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
 
-def _observation(host: str, state: State, results: Results, before: Observation) -> Observation:
+def _observe(host: str, state: State, results: Results, before: Observation) -> Observation:
     if host not in state["involved"]:
         return observations.resting(before)
     asked = state["actions"].get(host, ())

@@ -88,7 +88,7 @@ class Approval:
         sent: list[str] = []
         while True:
             document = self.client.get_document()
-            to_send = self._observation(document)
+            to_send = self._still_to_send(document)
             if not to_send or self.check_mode:
                 self.approved.extend(to_send)
                 return
@@ -106,7 +106,7 @@ class Approval:
                 self.approved.extend(to_send)
                 return
 
-    def _observation(self, document: Document) -> list[str]:
+    def _still_to_send(self, document: Document) -> list[str]:
         """Sort the wanted ids by this document, and guard what is left to approve."""
         self.incarnation = document.incarnation
         found = _sort(document, self.wanted)

@@ -22,19 +22,19 @@ class WindowsFlagFiles:
         self._calls = calls
 
     def describe(self, path: str) -> FlagState:
-        found = self._observation(_checked(path))
+        found = self._stat(_checked(path))
         if found.get("isdir"):
             raise FlagFileError(f"{path} is no file")
         return {"kind": "file" if found.get("exists") else "absent"}
 
     def exists(self, path: str) -> bool:
-        return bool(self._observation(path).get("exists"))
+        return bool(self._stat(path).get("exists"))
 
     def set_aside(self, path: str) -> None:
         self._move(path, _aside(path))
 
     def remove(self, path: str) -> None:
-        found = self._observation(path)
+        found = self._stat(path)
         # Only a file: win_file would remove a folder with all that is in it.
         if found.get("exists") and not found.get("isdir"):
             accepted(self._calls.call("win_file", path=path, state="absent"), path)
@@ -43,13 +43,13 @@ class WindowsFlagFiles:
         accepted(self._calls.call("win_file", path=path, state="touch"), path)
 
     def restore(self, path: str, found: FlagState) -> None:
-        if self._observation(_aside(path)).get("exists"):
+        if self._stat(_aside(path)).get("exists"):
             self._move(_aside(path), path)
         # A disk that was lost, the temporary one perhaps. A file that somebody has made anew is taken as it is.
         elif not self.exists(path):
             raise FlagFileError(f"Neither {path} nor what was set aside as {_aside(path)} is there. Create {path} when the VM may serve again.")
 
-    def _observation(self, path: str) -> Answer:
+    def _stat(self, path: str) -> Answer:
         answer = self._calls.call("win_stat", path=path, get_checksum=False)
         found = accepted(answer, path).get("stat")
         if not isinstance(found, dict):

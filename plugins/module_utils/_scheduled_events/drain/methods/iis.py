@@ -46,7 +46,7 @@ class IISMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        seen = _observation(machine, task)
+        seen = _observe(machine, task)
         # Asked for a state, the modules create what is not there.
         unknown = [f"site {name}" for name in task.listed("sites") if name not in seen.sites]
         unknown += [f"application pool {name}" for name in task.listed("pools") if name not in seen.pools]
@@ -58,7 +58,7 @@ class IISMethod(Method):
         _server(machine).set_sites(_up(task.present["sites"]), "stopped")
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        seen = _observation(machine, task)
+        seen = _observe(machine, task)
         back = _up(seen.sites)
         if back:
             return Answer(LOST, f"started again: {', '.join(back)}")
@@ -68,7 +68,7 @@ class IISMethod(Method):
             pools = _up(seen.pools)
             if pools:
                 _server(machine).set_pools(pools, "stopped")
-                seen = _observation(machine, task)
+                seen = _observe(machine, task)
             left = [f"still stopping: {name}" for name in _other_than(STOPPED, seen)]
         return Answer(DRAINING, ", ".join(left)) if left else Answer(DRAINED)
 
@@ -76,17 +76,17 @@ class IISMethod(Method):
         ran = _Observed(_finding(task, "sites"), _finding(task, "pools"))
         if not ran.sites and not ran.pools:
             return Answer(UNDONE)
-        seen = _ran_before(_observation(machine, task), ran)
+        seen = _ran_before(_observe(machine, task), ran)
         pools, sites = _stopped(seen.pools), _stopped(seen.sites)
         _server(machine).set_pools(pools, "started")
         _server(machine).set_sites(sites, "started")
         if pools or sites:
-            seen = _ran_before(_observation(machine, task), ran)
+            seen = _ran_before(_observe(machine, task), ran)
         missing = _other_than(STARTED, seen)
         return Answer(UNDOING, f"not yet running: {', '.join(missing)}") if missing else Answer(UNDONE)
 
 
-def _observation(machine: Machine, task: Task) -> _Observed:
+def _observe(machine: Machine, task: Task) -> _Observed:
     sites, pools = task.listed("sites"), task.listed("pools")
     return _Observed(_server(machine).sites(sites), _server(machine).pools(pools))
 

@@ -98,7 +98,7 @@ class WSFCMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        seen = _observation(machine, task)
+        seen = _observe(machine, task)
         node = seen.node
         if node is None:
             nodes = ", ".join(one.name for one in seen.cluster.nodes)
@@ -127,7 +127,7 @@ class WSFCMethod(Method):
             _cluster(machine).pause(task.present["node"])
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        seen = _observation(machine, task)
+        seen = _observe(machine, task)
         if _steps_aside(seen, task):
             node = seen.node.name if seen.node else seen.wanted
             return Answer(DRAINED, note=MANAGED.format(node=node, cluster=seen.cluster.name, value=seen.cluster.managed_events))
@@ -145,7 +145,7 @@ class WSFCMethod(Method):
         if _is_aside(task.finding):
             return Answer(UNDONE)
         before = _node_before(task)
-        seen = _observation(machine, task)
+        seen = _observe(machine, task)
         acted = False
         # What was paused before stays paused.
         if task.finding.get("state") == UP and seen.state == PAUSED:
@@ -154,11 +154,11 @@ class WSFCMethod(Method):
         for group in _to_take_back(seen, task):
             _cluster(machine).take_over(str(task.options["instance"]), group)
             acted = True
-        missing = _missing(before, _observation(machine, task) if acted else seen, task)
+        missing = _missing(before, _observe(machine, task) if acted else seen, task)
         return Answer(UNDOING, "; ".join(missing)) if missing else Answer(UNDONE)
 
 
-def _observation(machine: Machine, task: Task) -> _Seen:
+def _observe(machine: Machine, task: Task) -> _Seen:
     groups = task.listed("availability_groups")
     cluster = _cluster(machine).describe()
     replicas = _cluster(machine).replicas(str(task.options["instance"])) if groups else []
@@ -228,7 +228,7 @@ def _may_pause(machine: Machine, task: Task) -> bool:
     if task.finding.get("state") != UP or not task.present["groups"]:
         return False
     # Paused by us, and roles came back: again, unless they are still leaving.
-    node = _observation(machine, task).node
+    node = _observe(machine, task).node
     return node is not None and node.drain != "InProgress"
 
 

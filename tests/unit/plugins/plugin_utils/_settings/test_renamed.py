@@ -13,6 +13,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.maintenance.azure.plugins.action.maintenance_act import ActionModule as MaintenanceAct
 from ansible_collections.maintenance.azure.plugins.action.maintenance_record import ActionModule
 from ansible_collections.maintenance.azure.plugins.filter.no_renamed import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
@@ -22,7 +23,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.names 
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 FRAGMENT = (ROOT / "changelogs" / "fragments" / "renamed_words.yml").read_text()
-ROLES = ("approve", "drain", "recover", "respond", "gate")
+# Role respond looks by its actions: see tests/unit/plugins/action/test_plan.py, and below.
+ROLES = ("approve", "drain", "recover", "gate")
 TABLES: list[dict[str, str]] = [
     renamed.VARIABLES,
     renamed.SETTINGS,
@@ -108,3 +110,13 @@ def test_roles_look_for_old_names(role: str) -> None:
     tasks = "".join(path.read_text() for path in (ROOT / "roles" / role / "tasks").glob("*.yml"))
     assert "maintenance.azure.no_renamed" in tasks
     assert f"|{role}|" in tasks.replace("^(", "|").replace(")_'", "|")
+
+
+def test_a_vm_with_a_variable_of_an_old_name_is_not_asked() -> None:
+    """Only where role respond asks: it gives the VM's settings along."""
+    vm = types.SimpleNamespace(_task=types.SimpleNamespace(args={"actions": [{"action": "drain"}]}))
+    result = MaintenanceAct._without_the_vm(t.cast(t.Any, vm), {}, {"drain_mirror": "vm2"})
+    assert result is not None and result["failed"] and "drain_mirror is drain_keeper now" in result["msg"]
+    # Unlike settings in facts, which anybody on the VM can make: this VM stays in the play, unread, and holds its events.
+    assert "refused" not in result
+    assert MaintenanceAct._without_the_vm(t.cast(t.Any, vm), None, {"drain_mirror": "vm2"}) is None
