@@ -130,7 +130,7 @@ def _undo(step: dict[str, Any], record: dict[str, Any], numbers: dict[str, int])
 
 ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int]], Calls]] = {
     "write": _note,
-    "lease": _lease,
+    "acquire": _lease,
     "release": _release,
     "approve": _approve,
     "drain": _drain,

@@ -55,7 +55,7 @@ class Run:
         self._lists: list[list[dict[str, Any]]] = []
         self._list_numbers: dict[str, int] = {}
         self._planned: dict[Any, int] = {}
-        self._observations: dict[Any, dict[str, Any]] = {}
+        self._known: dict[Any, dict[str, Any]] = {}
         self.first = self._number(("observation", (frozenset(), frozenset(), misses), (None,) * case.machines))
 
     def _number(self, node: Node) -> int:
@@ -138,7 +138,7 @@ class Run:
             try:
                 found = self._read(vm, new)
                 key = json.dumps(found, sort_keys=True)
-                self._observations[key] = found
+                self._known[key] = found
                 new = ("read", key)
             except Pause as pause:
                 new = ("part", forget(results, pause.replay.taken))
@@ -149,7 +149,7 @@ class Run:
 
     def _whole(self, vm: int, seen: tuple[Any, ...]) -> dict[str, Any]:
         """What an observation of one VM returns when nothing changes meanwhile."""
-        found = self._observations.get((vm, seen))
+        found = self._known.get((vm, seen))
         if found is None:
             files, serves, events, clock = seen
             still = _Still(dict(files), self.contents)
@@ -157,7 +157,7 @@ class Run:
             leases = LeaseStore(still, ModelHost(replay, vm)).read_all()  # type: ignore[arg-type]
             reading = RecordStore(still, ModelHost(replay, vm)).read_all(f"vm-{vm}")  # type: ignore[arg-type]
             marks = ProgressMarks(still, ModelHost(replay, vm)).read_all() if self.case.upgrades else None  # type: ignore[arg-type]
-            found = self._observations[(vm, seen)] = self._observation(vm, events, clock, leases, reading, serves, marks)
+            found = self._known[(vm, seen)] = self._observation(vm, events, clock, leases, reading, serves, marks)
         return found
 
     def _observation(self, vm: int, events: tuple[str, ...], clock: int, leases: Any, reading: Any, serves: bool, marks: Any) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class Run:
     def _given(self, vm: int, one: Any) -> dict[str, Any] | None:
         if one == "missed":
             return None
-        return self._observations[one[1]] if one[0] == "read" else self._whole(vm, one[1])
+        return self._known[one[1]] if one[0] == "read" else self._whole(vm, one[1])
 
     def _observations(self, observations: list[dict[str, Any] | None], failed: Said, acknowledged: Said) -> list[dict[str, Any]]:
         return [

@@ -154,7 +154,7 @@ CAUGHT = [
 ]
 
 
-@pytest.mark.parametrize(("mutant", "chosen", "words"), CAUGHT, ids=lambda one: getattr(one, "__name__", None) or getattr(one, "name", ""))
+@pytest.mark.parametrize(("mutant", "chosen", "text"), CAUGHT, ids=lambda one: getattr(one, "__name__", None) or getattr(one, "name", ""))
 def test_what_is_broken_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], chosen: Case, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     found = Explorer(chosen).explore(depth_first=True)

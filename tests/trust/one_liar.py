@@ -123,13 +123,13 @@ class Lie:
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.dice = scene, scene.dice
-        self.observation = copy.deepcopy(scene.honest[scene.liar]["observation"])
+        self.answer = copy.deepcopy(scene.honest[scene.liar]["observation"])
         for change in self.dice.sample((self.document, self.records, self.leases, self.identity, self.state, self.words), self.dice.randint(1, 4)):
             change()
 
     def observation(self) -> Observation:
         """As the plan gets it."""
-        return {**self.scene.honest[self.scene.liar], "observation": self.observation, "expected_identity": None}
+        return {**self.scene.honest[self.scene.liar], "observation": self.answer, "expected_identity": None}
 
     def names(self) -> list[str]:
         """Names of anybody."""
@@ -144,9 +144,9 @@ class Lie:
         return made | dice.choice(({}, PAUSE, {"event_type": "Preempt"}, {"event_source": "User"}, {"duration_in_seconds": 10**30}))
 
     def document(self) -> None:
-        kept = [one for one in self.observation["events"] if self.dice.random() < 0.7]
+        kept = [one for one in self.answer["events"] if self.dice.random() < 0.7]
         twisted = [{**one, **self._twist()} if self.dice.random() < 0.5 else one for one in kept]
-        self.observation["events"] = twisted + [self.an_event() for _number in range(self.dice.randint(0, 2))]
+        self.answer["events"] = twisted + [self.an_event() for _number in range(self.dice.randint(0, 2))]
 
     def _twist(self) -> dict[str, Any]:
         every = {"event_status": "Started", "not_before": at(self.dice.choice((-50, 5, 100_000))), "resources": self.names()}
@@ -163,16 +163,16 @@ class Lie:
             twists.update(methods=[method(dice.choice(METHOD_STATES)) for _method in range(dice.randint(0, 3))], outcome=dice.choice((None, "completed")))
             twists.update(told=["noticed", "failed"], revision=dice.choice((-5, 10**30, "7", None)), deadline=at(dice.choice((-9, 10**9))))
             made.update({key: value for key, value in twists.items() if dice.random() < 0.4})
-            self.observation["records"] = [old for old in self.observation["records"] if old["event"]["event_id"] != one["event_id"]] + [made]
+            self.answer["records"] = [old for old in self.answer["records"] if old["event"]["event_id"] != one["event_id"]] + [made]
 
     def words(self) -> None:
         dice = self.dice
-        for its in [*self.observation["records"]] or [record("held", self.an_event())]:
+        for its in [*self.answer["records"]] or [record("held", self.an_event())]:
             times = {"at": at(dice.choice((-500, -5, 5000))), "until": at(dice.choice((-5, 5000, 10**9)))}
             its["decision"] = {"action": dice.choice(ACTIONS), "who": "mallory", "why": "x", "beside": [], **times}
             its["decision"]["vm"] = dice.choice((None, *self.scene.names))
-            if its not in self.observation["records"]:
-                self.observation["records"].append(its)
+            if its not in self.answer["records"]:
+                self.answer["records"].append(its)
 
     def leases(self) -> None:
         dice = self.dice
@@ -180,15 +180,15 @@ class Lie:
             groups = {group["name"]: "another" for group in self.scene.capacity}
             limits = {"expired": dice.random() < 0.3, "kind": dice.choice(("events", "upgrade", "odd")), "groups": dice.choice(({}, groups))}
             event_id = dice.choice([one["event_id"] for one in self.scene.events] + ["E9", "upgrade:x"])
-            self.observation["leases"].append(a_lease(event_id, dice.choice(("run00other", RUN["id"])), **limits))
-        self.observation["upgrades"] = dice.choice(([], [{"name": "x", "state": dice.choice(("begun", "left", "done"))}]))
+            self.answer["leases"].append(a_lease(event_id, dice.choice(("run00other", RUN["id"])), **limits))
+        self.answer["upgrades"] = dice.choice(([], [{"name": "x", "state": dice.choice(("begun", "left", "done"))}]))
 
     def identity(self) -> None:
         dice, other = self.dice, self.dice.choice(self.scene.names)
         leased = {"name": other, "resource_group": dice.choice(("RG", "other", None)), "subscription_id": dice.choice(("S", "T")), "vm_id": f"id-of-{other}"}
-        self.observation["identity"] = {key: value for key, value in {**self.observation["identity"], **leased}.items() if dice.random() < 0.8}
+        self.answer["identity"] = {key: value for key, value in {**self.answer["identity"], **leased}.items() if dice.random() < 0.8}
         if dice.random() < 0.7:
-            self.observation["vm_name"] = dice.choice((other, other.upper(), None, ""))
+            self.answer["vm_name"] = dice.choice((other, other.upper(), None, ""))
 
     def state(self) -> None:
         dice = self.dice
@@ -201,7 +201,7 @@ class Lie:
             "uptime_seconds": dice.choice((0, -5, 1e308, "9" * 5000)),
             "document_incarnation": 10**40,
         }
-        self.observation.update({key: value for key, value in changes.items() if dice.random() < 0.4})
+        self.answer.update({key: value for key, value in changes.items() if dice.random() < 0.4})
 
 
 # --- What the liar may be ------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from unittest import mock
 from ansible.module_utils import basic
 from lab.simulator import Simulator
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 
@@ -80,10 +80,10 @@ class Scene:
         """What the plan is asked with."""
         return [self._observation(vm, all_observations[vm]) for vm in self.vms]
 
-    def _observation(self, vm: str, observation: t.Any) -> dict[str, t.Any]:
+    def _observation(self, vm: str, answer: t.Any) -> dict[str, t.Any]:
         methods = [{"method": method, "outside": vm in self.outside} for method in self.methods[vm]]
         identity = expected_identity.of_variables({"id": self.resource_ids.get(vm)})
-        return observation(vm, HostResults(observation, None, None, identity), vm_settings.read({"drain_methods": methods}, vm), {})
+        return observations.observation(vm, HostResults(answer, None, None, identity), vm_settings.read({"drain_methods": methods}, vm), {})
 
     def plan(self, all_observations: t.Mapping[str, t.Any]) -> Plan:
         """What respond would do next with these answers."""
