@@ -36,7 +36,7 @@ RETURNED = {
     "maintenance_info": {"claims": "leases", "mirrors": "replicas"},
     "maintenance_record": {"claims": "leases", "error_kind claim_lost": "error_kind lease_lost"},
 }
-FILTERS = {"drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
+FILTERS = {"decision": "override", "drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
 
 
 def _refusal(what: str, pairs: Iterable[tuple[str, str]]) -> str | None:
