@@ -54,7 +54,7 @@ def stages_of(by_tasks: Iterable[Sequence[Action]]) -> list[dict[str, Any]]:
 
 
 def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether what a drain or an undo takes its time for is further than before, on any host."""
+    """Return whether what a drain or an undo takes its time for is further than before, on any host."""
     for host, taken in assigned.items():
         wanted = {str(action["event_id"]).strip().lower() for action in (*taken["on_vm"], *taken["by_tasks"]) if action["action"] != "acquire"}
         earlier, later = dict(_progress(before[host])), dict(_progress(after[host]))

@@ -299,7 +299,7 @@ def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], o
 
 
 def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> bool:
-    """Tell whether the tasks have found all methods drained just now, in the boot that the VM is in."""
+    """Return whether the tasks have found all methods drained just now, in the boot that the VM is in."""
     verified_at = record.get("verified_at")
     is_new = bool(verified_at) and verified_at != before.get("verified_at")
     return record.get("phase") in SETTLED and is_new and (not observation.get("boot_id") or record.get("boot_id") == observation.get("boot_id"))

@@ -318,7 +318,7 @@ def _contacts(state: State, asks_silent: bool) -> list[str]:
 
 
 def _takes_out(action: Mapping[str, Any]) -> bool:
-    """Tell whether an action takes a VM out of service that was not before."""
+    """Return whether an action takes a VM out of service that was not before."""
     return action["action"] == "approve" or (action["action"] == "drain" and not action["continues"])
 
 

@@ -54,7 +54,7 @@ class Expression:
                 raise ExpressionError(message, place + 1 if place >= 0 else None)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
-        """Tell whether the condition is true, in JMESPath's sense of true."""
+        """Return whether the condition is true, in JMESPath's sense of true."""
         result = search(self._compiled, event)
         return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
 

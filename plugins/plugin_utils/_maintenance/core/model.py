@@ -46,7 +46,7 @@ class Event:
 
     @property
     def started(self) -> bool:
-        """Tell whether the event has started: every state but Scheduled is impact, an unknown one too."""
+        """Return whether the event has started: every state but Scheduled is impact, an unknown one too."""
         return str(self.values.get("event_status") or "").lower() != "scheduled"
 
     def for_record(self) -> dict[str, Any]:
@@ -87,12 +87,12 @@ class Override:
     vm: str | None
 
     def holds(self, now: float) -> bool:
-        """Tell whether it still holds at this time."""
+        """Return whether it still holds at this time."""
         return self.until is None or now < self.until
 
     @property
     def unreadable(self) -> bool:
-        """Tell whether it stands for what could not be read."""
+        """Return whether it stands for what could not be read."""
         return self.at == float("inf")
 
     @property
@@ -133,17 +133,17 @@ class Record:
 
     @property
     def only_has_overrides(self) -> bool:
-        """Tell whether the record holds overrides only, and nothing was ever done for the event on this VM."""
+        """Return whether the record holds overrides only, and nothing was ever done for the event on this VM."""
         return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
 
     @property
     def needs_undo(self) -> bool:
-        """Tell whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
+        """Return whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
         return any(method.state != "undone" for method in self.methods)
 
     @property
     def all_drained(self) -> bool:
-        """Tell whether every method says drained; no method at all is no drain."""
+        """Return whether every method says drained; no method at all is no drain."""
         return bool(self.methods) and all(method.state == "drained" for method in self.methods)
 
     def last(self, *phases: str) -> float | None:
@@ -159,7 +159,7 @@ class Record:
 
     @property
     def ended_the_vm(self) -> bool:
-        """Tell whether the event has probably deleted the VM by now, so that no run waits for it."""
+        """Return whether the event has probably deleted the VM by now, so that no run waits for it."""
         ends = self.event.event_type in ("Preempt", "Terminate")
         return ends and (self.event.started or self.started_at is not None or self.approved_at is not None)
 
@@ -283,11 +283,11 @@ class Host:
 
     @property
     def ok(self) -> bool:
-        """Tell whether there is a good observation."""
+        """Return whether there is a good observation."""
         return self.observation is not None
 
     def is_settled(self, key: str) -> bool:
-        """Tell whether two observations in a row, in this run, found the same about an event: then its document was not only caught in between."""
+        """Return whether two observations in a row, in this run, found the same about an event: then its document was not only caught in between."""
         if self.observation is None or self.listed_before is None:
             return False
         now = self.observation.forms.get(key)
@@ -295,5 +295,5 @@ class Host:
 
     @property
     def unread(self) -> bool:
-        """Tell whether the host is managed, and has no good observation."""
+        """Return whether the host is managed, and has no good observation."""
         return self.observation is None and self.state not in ("excluded", "retired")

@@ -39,7 +39,7 @@ def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[
 
 
 def _is_open(event_state: EventState) -> bool:
-    """Tell whether the event can still be approved, and nothing but its drains keeps it from that."""
+    """Return whether the event can still be approved, and nothing but its drains keeps it from that."""
     begun = event_state.started or event_state.approved
     held = event_state.blockers or event_state.full
     return event_state.ours and event_state.listed and bool(event_state.hit) and not begun and not held
@@ -84,7 +84,7 @@ def _has_note(participant: Participant) -> bool:
 
 
 def _noted(event_state: EventState) -> bool:
-    """Tell whether the records of all VMs of the event say that it is about to be approved."""
+    """Return whether the records of all VMs of the event say that it is about to be approved."""
     return all(_has_note(participant) for participant in _present(event_state))
 
 
@@ -94,7 +94,7 @@ def _must_drain(event_state: EventState) -> list[Participant]:
 
 
 def _all_drained(event_state: EventState, settings: Settings) -> bool:
-    """Tell whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
+    """Return whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
     return all(drained_now(participant) and fresh(participant, settings) for participant in _must_drain(event_state))
 
 
@@ -110,7 +110,7 @@ def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventSta
 
 
 def _can(event_state: EventState, host: Host, again: bool) -> bool:
-    """Tell whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
+    """Return whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
     event = event_state.seen.documents.get(host.name)
     return event is not None and not event.started and (again or event_state.key not in host.could_not_approve)
 

@@ -111,7 +111,7 @@ APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ..
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:
-    """Tell whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
+    """Return whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
     return not participant.ok and participant.host.state == "unreachable" and event_state.decision.unreachable == "drained"
 
 

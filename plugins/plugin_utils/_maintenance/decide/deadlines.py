@@ -16,12 +16,12 @@ SHORTEST = 10.0
 
 
 def must_drain(participant: Participant, settings: Settings) -> bool:
-    """Tell whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
+    """Return whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
     return participant.coming or out_of_time(participant, settings)
 
 
 def out_of_time(participant: Participant, settings: Settings) -> bool:
-    """Tell whether a whole drain must begin now by the time that the VM's own document names."""
+    """Return whether a whole drain must begin now by the time that the VM's own document names."""
     left = latest(participant, settings)
     return left is not None and left <= 0
 
@@ -32,7 +32,7 @@ def latest(participant: Participant, settings: Settings) -> float | None:
 
 
 def too_near_to_undo(event_state: EventState, participant: Participant, settings: Settings) -> bool:
-    """Tell whether there is no time to put back and drain again before the event begins, as far as one can know."""
+    """Return whether there is no time to put back and drain again before the event begins, as far as one can know."""
     if participant.coming:
         return True
     if overrides.is_approval(event_state.override) and not event_state.blockers:
@@ -41,7 +41,7 @@ def too_near_to_undo(event_state: EventState, participant: Participant, settings
 
 
 def kept_from_draining(participant: Participant, settings: Settings) -> bool:
-    """Tell whether an override keeps the drain from beginning now."""
+    """Return whether an override keeps the drain from beginning now."""
     return overrides.blocks_drain(participant.override, must_drain=must_drain(participant, settings))
 
 
@@ -55,7 +55,7 @@ class Due:
 
 
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
-    """Tell whether a drain may begin now."""
+    """Return whether a drain may begin now."""
     last = latest(participant, settings)
     if participant.override is not None and kept_from_draining(participant, settings):
         waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]

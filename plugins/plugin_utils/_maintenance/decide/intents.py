@@ -36,7 +36,7 @@ def _decide(event_state: EventState, participant: Participant, setback: Particip
 
 
 def _has_failed(event_state: EventState, participant: Participant) -> bool:
-    """Tell whether the drain has failed for an event that some VM still lists."""
+    """Return whether the drain has failed for an event that some VM still lists."""
     record = participant.record
     return record is not None and record.phase == "failed" and record.outcome is None and (participant.listed or event_state.listed)
 
@@ -59,7 +59,7 @@ def _in_doubt(participant: Participant) -> Participant:
 
 
 def drained_now(participant: Participant) -> bool:
-    """Tell whether the VM is drained, and was verified in its present boot."""
+    """Return whether the VM is drained, and was verified in its present boot."""
     record, observation = participant.record, participant.host.observation
     if record is None or observation is None or not record.all_drained or record.phase not in ("drained", "approved", "started"):
         return False
@@ -71,7 +71,7 @@ def drained_now(participant: Participant) -> bool:
 
 
 def fresh(participant: Participant, settings: Settings) -> bool:
-    """Tell whether the drain was verified so lately that an approval may rely on it."""
+    """Return whether the drain was verified so lately that an approval may rely on it."""
     if not drained_now(participant) or participant.record is None or participant.record.verified_at is None:
         return False
     return -JITTER <= participant.observed_at - participant.record.verified_at <= settings.verify_seconds
@@ -114,13 +114,13 @@ def _not_in_service(observation: Observation, settings: Settings) -> str | None:
 
 
 def _long_over(participant: Participant, settings: Settings) -> bool:
-    """Tell whether the end is so long ago that a failure was reported already: a schedule reports it once or twice, not for a whole day."""
+    """Return whether the end is so long ago that a failure was reported already: a schedule reports it once or twice, not for a whole day."""
     recovered = participant.record.last("recovered") if participant.record else None
     return recovered is not None and participant.observed_at - recovered > max(settings.pass_interval, 60.0)
 
 
 def recovery_overdue(participant: Participant, settings: Settings) -> bool:
-    """Tell whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
+    """Return whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
     observation = participant.host.observation
     if observation is None:
         return False
@@ -128,7 +128,7 @@ def recovery_overdue(participant: Participant, settings: Settings) -> bool:
 
 
 def began_undrained(participant: Participant) -> bool:
-    """Tell whether the event began on a VM whose drain had failed."""
+    """Return whether the event began on a VM whose drain had failed."""
     record = participant.record
     began = _began_at(record) if record else None
     if record is None or began is None:
@@ -166,7 +166,7 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
 
 
 def _may_retry(participant: Participant, settings: Settings) -> bool:
-    """Tell whether a drain that has failed may begin again."""
+    """Return whether a drain that has failed may begin again."""
     can = participant.decision.drain and participant.host.methods and participant.may_begin
     return bool(can) and not deadlines.kept_from_draining(participant, settings)
 
@@ -183,7 +183,7 @@ def _live(event_state: EventState, participant: Participant, setback: Participan
 
 
 def _waits_for_sibling(event_state: EventState, participant: Participant, settings: Settings) -> bool:
-    """Tell whether there is time to serve until another VM of the event has been drained."""
+    """Return whether there is time to serve until another VM of the event has been drained."""
     return not deadlines.too_near_to_undo(event_state, participant, settings) and not deadlines.must_drain(participant, settings)
 
 

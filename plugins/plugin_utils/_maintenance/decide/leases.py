@@ -142,7 +142,7 @@ def _held_back(board: Leases, event_state: EventState, acting: Iterable[Particip
 
 
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
-    """Tell whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
+    """Return whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
 
     Else a VM that cannot be leased, or that says it is leased for ever, would leave the others undrained when Azure takes them,
     or out of service.
@@ -176,7 +176,7 @@ def _give_way(board: Leases, participant: Participant, text: str) -> Participant
 
 
 def leased(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
-    """Tell whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
+    """Return whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
     if not board.settings.run.id:
         return True
     digest, key = event_digest(event_id), event_id.strip().lower()

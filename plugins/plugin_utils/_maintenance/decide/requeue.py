@@ -60,14 +60,14 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
 
 
 def is_alive(event_state: EventState) -> bool:
-    """Tell whether something will still be done about an event."""
+    """Return whether something will still be done about an event."""
     return event_state.ours and any(
         not participant.asleep and (participant.named or participant.record is not None) for participant in event_state.participants
     )
 
 
 def may_come_back(host: Host) -> bool:
-    """Tell whether a VM that this run has reached, and that fell silent, has something on it that is not finished."""
+    """Return whether a VM that this run has reached, and that fell silent, has something on it that is not finished."""
     if not host.unread or not host.reached_before:
         return False
     before = host.last_observation

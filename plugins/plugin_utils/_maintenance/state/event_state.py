@@ -81,17 +81,17 @@ class Participant:
 
     @property
     def ok(self) -> bool:
-        """Tell whether the VM has a good observation."""
+        """Return whether the VM has a good observation."""
         return self.host.ok
 
     @property
     def listed(self) -> bool:
-        """Tell whether its own document has the event."""
+        """Return whether its own document has the event."""
         return self.presence.listed
 
     @property
     def may_begin(self) -> bool:
-        """Tell whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
+        """Return whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
         return self.listed or self.presumed
 
     @property
@@ -101,32 +101,32 @@ class Participant:
 
     @property
     def over(self) -> bool:
-        """Tell whether the event is gone for this VM: now, or concluded earlier and not listed again."""
+        """Return whether the event is gone for this VM: now, or concluded earlier and not listed again."""
         return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
 
     @property
     def has_ended(self) -> bool:
-        """Tell whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
+        """Return whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
         return self.phase == "recovered" and (self.over or self.host.state == "resting")
 
     @property
     def failed_live(self) -> bool:
-        """Tell whether its drain failed while the event goes on."""
+        """Return whether its drain failed while the event goes on."""
         return self.ok and not self.over and self.phase == "failed"
 
     @property
     def holds_changes(self) -> bool:
-        """Tell whether something on it is changed for this event."""
+        """Return whether something on it is changed for this event."""
         return self.record is not None and self.record.needs_undo
 
     @property
     def intended(self) -> bool:
-        """Tell whether its own record says that the event was about to be approved: the request may be on its way still."""
+        """Return whether its own record says that the event was about to be approved: the request may be on its way still."""
         return self.record is not None and self.record.approving_at is not None and self.record.outcome is None
 
     @property
     def approved(self) -> bool:
-        """Tell whether the event was approved, as far as this VM is concerned.
+        """Return whether the event was approved, as far as this VM is concerned.
 
         Before an approval it is noted on every VM of the event. So another VM's word that it was approved counts only where the
         note stands on this one.
@@ -137,7 +137,7 @@ class Participant:
 
     @property
     def coming(self) -> bool:
-        """Tell whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
+        """Return whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
         return self.started or self.approved or self.intended
 
 
@@ -187,7 +187,7 @@ class EventState:
 
     @property
     def listed(self) -> bool:
-        """Tell whether any VM's present document has it."""
+        """Return whether any VM's present document has it."""
         return self.seen.listed
 
     @property
@@ -197,12 +197,12 @@ class EventState:
 
     @property
     def divided(self) -> bool:
-        """Tell whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
+        """Return whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
         return self.conflict is not None or any(participant.contested for participant in self.hit)
 
     @property
     def started(self) -> bool:
-        """Tell whether any VM that it names says that it has started: then there is nothing to approve any more."""
+        """Return whether any VM that it names says that it has started: then there is nothing to approve any more."""
         return any(participant.started for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
@@ -219,12 +219,12 @@ class EventState:
 
     @property
     def approved(self) -> bool:
-        """Tell whether a managed VM approved it."""
+        """Return whether a managed VM approved it."""
         return self.approved_at is not None
 
     @property
     def coming(self) -> bool:
-        """Tell whether it may begin any moment on any of its VMs."""
+        """Return whether it may begin any moment on any of its VMs."""
         return any(participant.coming for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
@@ -336,7 +336,7 @@ def _record_names(seen: ObservedEvent, host: Host) -> bool:
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
-    """Tell whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
+    """Return whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
     observation = host.observation
     if observation is None or seen.key in observation.listed or not seen.listed_by:
         return False
@@ -344,7 +344,7 @@ def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool
 
 
 def _only_has_overrides(host: Host, key: str) -> bool:
-    """Tell whether the record on a VM holds overrides only."""
+    """Return whether the record on a VM holds overrides only."""
     observation = host.observation or host.last_observation
     return observation is not None and observation.records[key].only_has_overrides
 

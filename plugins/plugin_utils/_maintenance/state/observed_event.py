@@ -29,7 +29,7 @@ class ObservedEvent:
 
     @property
     def listed(self) -> bool:
-        """Tell whether any VM's present document has it."""
+        """Return whether any VM's present document has it."""
         return bool(self.listed_by)
 
     @property
@@ -39,7 +39,7 @@ class ObservedEvent:
 
     @property
     def only_has_overrides(self) -> bool:
-        """Tell whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
+        """Return whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
         observations = [(host.observation or host.last_observation) for host in self.remembered_by]

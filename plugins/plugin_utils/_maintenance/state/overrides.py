@@ -34,7 +34,7 @@ def newest_override(text: Iterable[Override], now: float) -> Override | None:
 
 
 def is_ahead(word: Override, now: float) -> bool:
-    """Tell whether its time lies in the future: a clock is wrong, or the override was made to outlast all others."""
+    """Return whether its time lies in the future: a clock is wrong, or the override was made to outlast all others."""
     return not word.unreadable and word.at > now + CLOCK_TOLERANCE
 
 
@@ -108,7 +108,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
 
 
 def _is_over(participants: Iterable[Participant]) -> bool:
-    """Tell whether the event is over for all of its VMs that can be read, and any can."""
+    """Return whether the event is over for all of its VMs that can be read, and any can."""
     readable = [participant for participant in participants if participant.named and participant.ok]
     return bool(readable) and all(participant.over for participant in readable)
 
@@ -167,7 +167,7 @@ def effective(decision: Decision, word: Override | None) -> Decision:
 
 
 def is_approval(word: Override | None) -> bool:
-    """Tell whether the override approves: then only a failed observation may hold the approval."""
+    """Return whether the override approves: then only a failed observation may hold the approval."""
     return word is not None and word.action == "approve"
 
 
@@ -177,7 +177,7 @@ def blocker(word: Override | None) -> str | None:
 
 
 def blocks_drain(word: Override | None, *, must_drain: bool) -> bool:
-    """Tell whether the override keeps a drain from beginning: held until its deadline, or let come undrained."""
+    """Return whether the override keeps a drain from beginning: held until its deadline, or let come undrained."""
     return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
 
 

@@ -89,7 +89,7 @@ def _upgrade_under_way(observation: Observation, key: str) -> str | None:
 
 
 def enabling(observation: Observation, settings: Settings) -> bool:
-    """Tell whether an empty list proves nothing yet."""
+    """Return whether an empty list proves nothing yet."""
     return enabling_left(observation, settings) > 0
 
 
@@ -104,7 +104,7 @@ def enabling_left(observation: Observation, settings: Settings) -> float:
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:
-    """Tell whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
+    """Return whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
     if enabled_at is None:
         return False
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
