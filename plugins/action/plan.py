@@ -29,7 +29,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
-# Letters and digits, for they become part of file names on the VMs.
+# Letters and digits, because run ids become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
 BEGIN = {
     "policy": {"type": "raw", "default": "default"},
@@ -84,10 +84,10 @@ class ActionModule(ActionBase):
         try:
             state = self._state(arguments, variables)
         except WRONG_INPUT as error:
-            # Not from it: core would print the words of the cause as well, as they are.
+            # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
             return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
-        Display().v(_in_words(state))
-        # All that is kept is no reading for people, so it is not printed with -v. On ansible-core 2.18, wrap_var keeps texts from being templates.
+        Display().v(_progress(state))
+        # The kept state is too long to print with -v. On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
         return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -101,9 +101,9 @@ class ActionModule(ActionBase):
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
-        """Freeze what the pass is asked for, before any VM is asked; or begin with what was frozen, when all VMs have been."""
+        """Freeze the request of the pass before any VM is observed; or begin with the frozen request after the first observation."""
         if arguments["check_only"]:
-            # With such facts the settings are none of the inventory's. They are read after the observation, from a host that has none.
+            # Facts with settings override the inventory. So settings are read after the observation, from a host without such facts.
             if why_refused(variables.get("ansible_facts")):
                 return {}
             if renamed := refused_variables(variables):
@@ -111,12 +111,12 @@ class ActionModule(ActionBase):
             return {"request": self._request(arguments["begin"])}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
         request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
-        # Not those of other batches, nor those that have failed before: what they have registered is of another time.
+        # Not hosts of other batches, nor failed hosts: their registered results are old.
         hosts, present = (_names(variables.get(name)) for name in ("ansible_play_hosts_all", "ansible_play_batch"))
         here = set(present)
 
         def of(host: str) -> HostResults:
-            return results.of(host) if host in here else results.of_none(host)
+            return results.of(host) if host in here else results.absent(host)
 
         return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, of, time.time())
 
@@ -153,7 +153,7 @@ class ActionModule(ActionBase):
 
 
 def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> drain_loop.MethodsState:
-    """Begin with the hosts of the batch that are at this task: a condition may have kept the others from it."""
+    """Begin with the hosts of the batch that run this task: a condition may have excluded the others."""
     asked = {host: results.asks(host) for host in _names(variables.get("ansible_play_batch"))}
     asks: dict[str, drain_loop.Ask] = {
         host: {
@@ -191,7 +191,7 @@ def _new_run_id() -> str:
 
 
 class _Results:
-    """What the hosts' tasks have registered. Each host's variables are read when they are asked for: that is what costs."""
+    """The registered results of the hosts' tasks. Each host's variables are read only on demand, because reading them is slow."""
 
     def __init__(self, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
         self._hostvars = hostvars
@@ -200,21 +200,21 @@ class _Results:
         variables = self._of(host)
         return HostResults(variables.get("observe_result"), variables.get("__respond_acted"), variables.get("ansible_facts"), self._identity(variables))
 
-    def of_none(self, host: str) -> HostResults:
-        """Return what is known of a host that takes no part. What it has registered is of an earlier batch, play or run."""
+    def absent(self, host: str) -> HostResults:
+        """Return the results of a host that takes no part: empty, because what it registered is of an earlier batch, play or run."""
         return self.of(host)._replace(observed=None, acted=None)
 
     def vm_settings(self, host: str) -> t.Any:
-        """Return a host's settings as its first observation has brought them along, or as were noted where there was none."""
+        """Return a host's settings from its first observation, or as noted without an observation."""
         variables = self._of(host)
         observed = variables.get("observe_result")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
         found = variables.get("__respond_vm_settings") if found is None else found
-        # One that takes no part in the play has what the inventory says of it.
+        # A host that takes no part in the play has its settings of the inventory.
         return plain({key: variables.get(name) for key, name in INVENTORY_NAMES.items()} if found is None else found)
 
     def asks(self, host: str) -> t.Mapping[str, t.Any]:
-        """Return what a host has noted right before a drain or a recovery begins; what is older says so by its C(since)."""
+        """Return the note of a host from right before a drain or a recovery; C(since) in it shows its age."""
         return mapping(self._of(host).get("__upgrade_asks"))
 
     def of_others(self, host: str) -> t.Sequence[t.Any]:
@@ -232,7 +232,7 @@ class _Results:
 
 
 class _Variables:
-    """The variables of one host. One that cannot be made, of a fact that the VM leaves out perhaps, is missing for this host and stops no other."""
+    """The variables of one host. One that cannot be evaluated, perhaps for a missing fact, is missing for this host only."""
 
     def __init__(self, variables: t.Mapping[str, t.Any]) -> None:
         self._variables = variables
@@ -244,11 +244,11 @@ class _Variables:
             return None
 
 
-def _in_words(state: t.Mapping[str, t.Any]) -> str:
-    """Say what comes next, for -v."""
+def _progress(state: t.Mapping[str, t.Any]) -> str:
+    """Return the next actions as one line, for -v."""
     actions = (mapping(state.get("plan")).get("actions") or []) if state.get("do") not in ("wait", "end") else []
-    words = [f"{action['host']} {action['action']}{' (goes on)' if action['continues'] else ''}" for action in actions]
-    return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(words)}", LONGEST_LINE)
+    lines = [f"{action['host']} {action['action']}{' (goes on)' if action['continues'] else ''}" for action in actions]
+    return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(lines)}", LONGEST_LINE)
 
 
 def _names(value: t.Any) -> list[str]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: maintenance_progress
 type: stdout
-short_description: Print how events go on, and nothing of the machinery
+short_description: Print the progress of events, without the tasks behind it
 version_added: 2.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
   - For runs of this collection's playbooks and roles, by hand and on a schedule. P(ansible.builtin.default#callback) prints a line for each task and
     host. This one prints a line for each new phase of an event on a VM, such as C(web1  C7061BAC  drained).
-  - It also prints what failed, what could not be reached, warnings, and what tasks of M(ansible.builtin.debug) say, as plain lines. A run that waits
-    says for what once, and again when the reason changes.
+  - It also prints what failed, what could not be reached, warnings, and the messages of M(ansible.builtin.debug), as plain lines. A run that waits
+    prints its reason once, and again when the reason changes.
   - Of tasks that are not part of this collection's roles for maintenance, it prints a line for each host on which they changed something.
   - The recap has a line for each host on which something failed, was rescued or could not be reached, and one for all others together. So a run with
     nothing to do has the same few lines for any number of hosts.
@@ -171,7 +171,7 @@ class CallbackModule(Default):
         self._display.display(_others(stats, [host for host in all_hosts if host not in notable], bool(notable)))
 
     def _print_phases(self, result: t.Any) -> None:
-        """Print the phases that are new in the records of the host. What a host keeps of another says nothing new about itself."""
+        """Print the phases that are new in the records of the host. Replicas of other VMs' records do not count."""
         action = getattr(result._task, "resolved_action", None) or result._task.action
         if action not in WITH_RECORDS or result._result.get("_ansible_delegated_vars"):
             return
@@ -184,8 +184,8 @@ class CallbackModule(Default):
         if result._task.action in C._ACTION_DEBUG:
             self._print_debug(result)
         elif result._result.get("changed", False) and not _is_machinery(result._task) and result._task.action not in C._ACTION_ALL_INCLUDES:
-            words = f"{result._host.get_name()}  changed  {result._task.get_name().strip()}{item}"
-            self._display.display(printable_line(words), color=C.COLOR_CHANGED)
+            line = f"{result._host.get_name()}  changed  {result._task.get_name().strip()}{item}"
+            self._display.display(printable_line(line), color=C.COLOR_CHANGED)
 
     def _print_debug(self, result: t.Any) -> None:
         """Print the output of a debug task: its message as lines, or the variable that it shows."""
@@ -215,5 +215,5 @@ def _others(stats: t.Any, others: t.Sequence[str], are_more: bool) -> str:
         return ""
     changed, ignored = (sum(1 for host in others if getattr(stats, kind, {}).get(host)) for kind in ("changed", "ignored"))
     hosts = f"{len(others)} {'more ' if are_more else ''}host{'' if len(others) == 1 else 's'}"
-    words = f"{hosts}: nothing failed, {f'{changed} changed' if changed else 'nothing changed'}"
-    return f"{words}{f', {ignored} with something that was ignored' if ignored else ''}"
+    line = f"{hosts}: nothing failed, {f'{changed} changed' if changed else 'nothing changed'}"
+    return f"{line}{f', {ignored} with something that was ignored' if ignored else ''}"

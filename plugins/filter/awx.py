@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filters of role awx: its data set as objects, what is to be done about them, why it was refused, and the same for infra.aap_configuration."""
+"""Filters of role awx: its data set as objects, their changes, reasons of refusals, and variables for infra.aap_configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds impor
 
 
 def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[dict[str, Any]]:
-    """The objects, and as they may be shown if hidden says so."""
+    """Return the objects; with C(hidden) without their secrets, as they may be shown."""
     try:
         made = objects.make_objects(data, specs, defaults)
         return [hiding.hide(one) for one in made] if hidden else made
@@ -24,19 +24,19 @@ def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False
 
 
 def awx_changes(wanted: Any, found: Any, state: Any = "present", adopt: Any = False) -> dict[str, Any]:
-    """What is to be done."""
+    """Return the changes that AWX needs."""
     if state not in ("present", "absent"):
         raise AnsibleFilterError(f"maintenance.azure.awx_changes: state is present or absent, not {state!r}")
     return changes.plan(wanted, found, str(state), bool(adopt))
 
 
 def awx_refusal(result: Any, wanted: Any = None) -> str:
-    """Why a task of awx.awx failed."""
+    """Return why a task of awx.awx failed."""
     return refusals.failed(result, hiding.secrets(wanted or []))
 
 
 def aap_configuration(wanted: Any) -> dict[str, Any]:
-    """For infra.aap_configuration."""
+    """Return the variables for infra.aap_configuration."""
     return aap.variables(wanted)
 
 
@@ -44,7 +44,7 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {
             "awx_objects": awx_objects,
             "awx_changes": awx_changes,

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter batches: in which order an upgrade takes its VMs."""
+"""Filter batches: the order in which an upgrade takes its VMs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 
 def batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any = None, first: Any = ()) -> list[list[str]]:
-    """All hosts, in batches."""
+    """Return all hosts, in batches."""
     try:
         return make_batches(hosts, by, serial, places, first)
     except BatchError as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.batches: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -27,5 +27,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"batches": batches}

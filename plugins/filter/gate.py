@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter gate: whether the next batch of an upgrade may be taken out."""
+"""Filter gate: whether the next batch of an upgrade may be taken out of service."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 
 def gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
-    """Decide whether the batch goes."""
+    """Return whether the batch may be taken out of service, and why not."""
     try:
         return make_gate(observations, ask, policy=policy, settings=settings, now=now, seen=seen)
     except (GateError, ObservationError, PlanError, PolicyError, SettingsError) as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.gate: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -32,5 +32,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"gate": gate}

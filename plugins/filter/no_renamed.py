@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.rename
 
 
 def no_renamed(names: Any) -> bool:
-    """Return true where no name is an old one. Raise an error that says what each is called now."""
+    """Return true if no name is an old one. Raise an error with the new names otherwise."""
     why = refused_variables(names)
     if why:
         raise AnsibleFilterError(why)
@@ -22,7 +22,7 @@ def no_renamed(names: Any) -> bool:
 
 
 class FilterModule:
-    """For the roles, which would ignore such a variable."""
+    """Ansible's entry point, for the roles, which would ignore such a variable."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters of this file."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter no_settings: that a VM has brought no settings along in its facts."""
+"""Filter no_settings: refuse a VM whose facts contain settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 
 
 def no_settings(facts: Any) -> bool:
-    """True where there are none; an error that names them where there are."""
+    """Return true if there are none. Raise an error that names them otherwise."""
     why = why_refused(facts)
     if why:
         raise AnsibleFilterError(why)
@@ -22,8 +22,8 @@ def no_settings(facts: Any) -> bool:
 
 
 class FilterModule:
-    """For the roles, which do nothing on such a VM."""
+    """Ansible's entry point, for the roles, which do nothing on such a VM."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"no_settings": no_settings}

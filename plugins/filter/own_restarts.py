@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter own_restarts: which restarts an upgrade has ordered itself."""
+"""Filter own_restarts: the restarts that an upgrade has ordered itself."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upg
 
 
 def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:
-    """Who approves them, and for whom."""
+    """Return these restarts, each with its approver and the VMs that it is approved for."""
     try:
         return [{**one, "why": sentence(one["why"])} for one in own_events(observations, ask, settings=settings, now=now)]
     except (GateError, ObservationError, PlanError, SettingsError) as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.own_restarts: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -32,5 +32,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"own_restarts": own_restarts}

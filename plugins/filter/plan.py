@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter plan: The next actions for every VM and event."""
+"""Filter plan: the next actions for every VM and event."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.pla
 
 
 def plan(observations: Any, policy: Any = "default", settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """Decide what is done next."""
+    """Return the plan."""
     try:
         return make_plan(observations, policy=policy, settings=settings, now=now)
     except (ObservationError, PlanError, PolicyError, SettingsError) as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.plan: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -30,5 +30,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"plan": plan}

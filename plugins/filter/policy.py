@@ -20,7 +20,7 @@ def policy(value: Any) -> list[dict[str, Any]]:
     try:
         return [plain(rule.source) for rule in load(value).rules]
     except PolicyError as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.policy: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -28,5 +28,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"policy": policy}

@@ -16,10 +16,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 
 def printable(value: Any, limit: Any = printable_text.LONGEST_TEXT, data: bool = False) -> Any:
-    """One line of visible text; with C(data) the same data with visible text."""
+    """Return one line of visible text; with C(data) the same data with visible text."""
     longest = plain_values.whole(limit)
     if longest is None or longest < 1:
-        raise AnsibleFilterError(f"maintenance.azure.printable: limit must be a number of letters, 1 or more, not {printable_text.printable(limit, 100)}")
+        raise AnsibleFilterError(f"maintenance.azure.printable: limit must be a number of characters, 1 or more, not {printable_text.printable(limit, 100)}")
     return shown(value) if plain_values.flag(data) else printable_text.printable(plain_values.plain(value), longest)
 
 
@@ -27,5 +27,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"printable": printable}

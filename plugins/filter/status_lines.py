@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter status_lines: a plan as people read it."""
+"""Filter status_lines: a plan as text for operators."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
 
 
-def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False) -> Any:  # noqa: A002 (the user's word)
-    """Show a plan."""
+def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False) -> Any:  # noqa: A002 (the public name)
+    """Return a plan as lines of text or as data."""
     try:
         return status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True)
     except StatusError as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.status_lines: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -28,5 +28,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"status_lines": status_lines}

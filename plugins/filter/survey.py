@@ -15,11 +15,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surv
 
 
 def survey(argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = "") -> dict[str, Any]:
-    """The survey."""
+    """Return the survey."""
     try:
         return surveys.survey(argument_specs, defaults, questions, entry_points, name, description)
     except surveys.SurveyError as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.survey: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -27,5 +27,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"survey": survey}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter timeline: what happened when."""
+"""Filter timeline: the phases of events in the order of their times."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 
 def timeline(records_by_host: Any) -> list[str]:
-    """A table with a row for each phase of each VM."""
+    """Return a table with a row for each phase of each VM."""
     try:
         return make_timeline(records_by_host)
     except TimelineError as error:
-        # Not from it: core would print the words of the cause as well, as they are.
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.timeline: {printable(error, LONGEST_LINE)}") from None
 
 
@@ -28,5 +28,5 @@ class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
+        """Return the filters of this file."""
         return {"timeline": timeline}

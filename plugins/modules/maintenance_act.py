@@ -235,8 +235,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 def main() -> None:
     module = AnsibleModule(argument_spec=act_arguments(), supports_check_mode=True)
 
-    def run_command(words: list[str]) -> tuple[int, str, str]:
-        return module.run_command(words, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    def run_command(arguments: list[str]) -> tuple[int, str, str]:
+        answer: tuple[int, str, str] = module.run_command(arguments, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+        return answer
 
     def host(boot_id: str | None) -> Host:
         return LocalHost(run_command, boot_id)

@@ -13,12 +13,12 @@ version_added: 2.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
-  - The heart of the roles P(maintenance.azure.respond#role), P(maintenance.azure.gate#role) and P(maintenance.azure.upgrade#role), and theirs alone.
+  - The planner of the roles P(maintenance.azure.respond#role), P(maintenance.azure.gate#role) and P(maintenance.azure.upgrade#role), for these roles only.
     It runs once for all hosts of the play, on the controller, and needs C(run_once=true) and C(register).
   - With O(begin) it begins a pass. It reads what M(maintenance.azure.maintenance_act) has registered on every host as C(observe_result), and plans.
-  - With O(go_on) it goes on with the pass. It reads what the hosts have returned since, plans again, and says in RV(do) whether to act, to wait or to end.
-    What lasts from one iteration to the next is in its own result, so every task of a pass registers under the same name.
-  - It decides nothing that P(maintenance.azure.plan#filter) would not, and it changes nothing.
+  - With O(go_on) it continues the pass. It reads the new results of the hosts, plans again, and returns in RV(do) whether to act, to wait or to end.
+    The state of the pass is in its own result, so every task of a pass registers under the same name.
+  - All decisions are those of P(maintenance.azure.plan#filter), and it changes nothing.
 options:
   begin:
     description: What to begin a pass with. It is read once, whatever happens to the variables later.
@@ -37,15 +37,15 @@ options:
         type: str
         default: ""
       wait:
-        description: Whether to go on until everything is over. Without it the pass ends where nothing can be done now.
+        description: Whether to wait until all events are over. Without it the pass ends when no action is due.
         type: bool
         default: false
       wait_timeout:
-        description: For how many seconds the pass goes on at most.
+        description: The longest duration of the pass, in seconds.
         type: int
         default: 7200
       observation_seconds:
-        description: How long an observation may take. What is older than that is observed again before it is acted upon.
+        description: How long an observation may take. An older observation is repeated before an action.
         type: int
         default: 30
       notify_tasks:
@@ -58,11 +58,11 @@ options:
         elements: str
         default: []
   begin_gate:
-    description: What to begin with where role P(maintenance.azure.gate#role) asks. Nothing was observed yet.
+    description: The request of role P(maintenance.azure.gate#role), before the first observation.
     type: dict
     suboptions:
       ask:
-        description: What is asked, see P(maintenance.azure.gate#filter).
+        description: The request, see P(maintenance.azure.gate#filter).
         type: dict
         required: true
       policy:
@@ -82,7 +82,7 @@ options:
         type: str
         default: ""
       wait_timeout:
-        description: For how many seconds the gate is waited for at most.
+        description: The longest wait for the gate, in seconds.
         type: int
         default: 3600
       keepers:
@@ -127,7 +127,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: In check mode the pass has no lease, and ends when it has said what it would do.
+    details: In check mode the pass has no lease, and ends after its first plan.
   diff_mode:
     support: none
   idempotent:
@@ -142,7 +142,7 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-# As role respond does, whose tasks act by what is registered
+# As role respond does, whose tasks act by the registered result
 - name: Observe every VM
   maintenance.azure.maintenance_act:
     actions: []
@@ -207,24 +207,24 @@ watchers:
   elements: str
   sample: [web1]
 waited:
-  description: For how many seconds the pass has been going on.
+  description: The seconds since the begin of the pass.
   returned: success
   type: int
   sample: 12
 involved:
-  description: The hosts that have something to do, or to wait for, in this pass.
+  description: The hosts that act or wait in this pass.
   returned: success
   type: list
   elements: str
   sample: [web1, web2]
 staying:
-  description: The same, and one of the others, which reports where none of them can.
+  description: The same hosts, and one other, which reports if none of them can.
   returned: success
   type: list
   elements: str
   sample: [web1, web2, web3]
 number:
-  description: Which iteration of the pass it is.
+  description: The number of the iteration in the pass.
   returned: success
   type: int
   sample: 1
@@ -234,18 +234,18 @@ run:
   type: str
   sample: 13v8xk2mq0ab
 observations:
-  description: What is known of each host, as P(maintenance.azure.plan#filter) takes it.
+  description: The observation of each host, as P(maintenance.azure.plan#filter) takes it.
   returned: success
   type: list
   elements: dict
   sample: []
 vms:
-  description: What the variables said of each VM at the begin.
+  description: The settings of each VM at the begin.
   returned: success
   type: dict
   sample: {}
 request:
-  description: What the pass was begun with.
+  description: The request that the pass began with.
   returned: success
   type: dict
   sample: {}

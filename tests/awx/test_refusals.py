@@ -28,8 +28,8 @@ def test_the_collection_is_too_old(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({}, "nothing says where AWX is: set CONTROLLER_HOST in the environment"),
-        ({"CONTROLLER_HOST": "awx"}, "nothing says who we are: set CONTROLLER_OAUTH_TOKEN in the environment, or CONTROLLER_USERNAME and"),
+        ({}, "the address of AWX is missing: set CONTROLLER_HOST in the environment"),
+        ({"CONTROLLER_HOST": "awx"}, "the login is missing: set CONTROLLER_OAUTH_TOKEN in the environment, or CONTROLLER_USERNAME and"),
         ({"CONTROLLER_HOST": "awx", "CONTROLLER_OAUTH_TOKEN": "bad"}, "(HTTP 401). - AWX does not know this token, or this user and password"),
     ],
 )

@@ -168,7 +168,7 @@ def test_what_failed_is_left_until_the_upgrade_goes_on_or_is_forgotten(site: Sit
     assert not list(lab.records_folder("web1").glob("claim-*"))
     said = lab.respond()
     assert balancer.admin_state("shop", "web1") == "maint"
-    assert "upgrade 'Kernel' failed on it, and it was left for a person to look at" in said
+    assert "upgrade 'Kernel' failed on it, and it was left for an operator to inspect" in said
     upgrade(lab, upgrade_hosts="web1")
     assert lines(lab) == ["web1", "web1"]
     assert {balancer.admin_state("shop", vm) for vm in lab.vms} == {"ready"}

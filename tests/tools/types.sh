@@ -3,9 +3,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Types of everything that is not a module's thin shell. Through the collections tree: imports are absolute.
+# Types of everything under plugins. Through the collections tree: imports are absolute.
 set -eu
 
 cd "$(dirname "$0")/../../.build/tree"
 base=ansible_collections/maintenance/azure
-MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins/module_utils" "$base/plugins/plugin_utils" "$base/plugins/action"
+MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""An action that runs its module as core does, and lets only what is documented through from it."""
+"""An action that runs its module as core does, and passes on only the documented part of its answer."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer 
 
 Result = dict[str, t.Any]
 
-# From -vvv on people are shown with what a module was called.
+# From -vvv on, output includes the arguments of a module.
 SHOW_INVOCATION = 3
 PATH = re.compile(r"/[A-Za-z0-9/_.+-]{1,200}")
 
 
 class CheckedAction(NormalAction):
-    """What a VM answers is read twice: as it was printed, before core acts on any of it, and as core has made a result of it."""
+    """An action that checks an answer twice: as the VM printed it, before core acts on it, and as the result that core made of it."""
 
     # The module, whose schema is in _answers.
     answers: str
-    # Whether what runs now is that module, and not one of somebody else that the work uses.
+    # Whether that module runs now, and not a module of another collection that the work uses.
     _is_own_module = False
     _host_name = "the host"
 
@@ -37,42 +37,42 @@ class CheckedAction(NormalAction):
         return self.finished(self.run_on_vm(task_vars or {}), task_vars or {})
 
     def run_on_vm(self, task_vars: dict[str, t.Any]) -> Result:
-        """As core would without this action."""
+        """Run the module as core would without this action, and return its result."""
         return self.without_exceptions(lambda: super(CheckedAction, self).run(None, task_vars))
 
     def without_exceptions(self, run: t.Callable[[], t.Any]) -> Result:
-        """Run the module. Core's own errors go through, an unreachable VM among them; what else an answer brings about is its failure."""
+        """Run the module. Pass on core's own errors, such as an unreachable VM; any other exception makes the answer a failure."""
         try:
             return t.cast("Result", run())
         except AnsibleError:
             raise
-        except Exception as error:  # whatever core makes of a result that is none
-            return refuse(self.answers, self.where(), f"ansible-core cannot read it ({type(error).__name__})")
+        except Exception as error:  # any error of core over an unusable result
+            return refuse(self.answers, self.host_name(), f"ansible-core cannot read it ({type(error).__name__})")
 
-    def where(self) -> str:
-        """The host that the module runs on."""
+    def host_name(self) -> str:
+        """Return the host that the module runs on."""
         return str(self._task.delegate_to or self._host_name)
 
     def finished(self, result: t.Any, task_vars: t.Mapping[str, t.Any]) -> Result:
-        """What the play gets."""
+        """Return the checked result, as the play gets it."""
         self.note_host(task_vars)
-        clean = read_answer(self.answers, self.where(), result, bool(self._task.async_val))
-        # On ansible-core 2.18 this is what keeps a text from being taken for a template.
+        clean = read_answer(self.answers, self.host_name(), result, bool(self._task.async_val))
+        # On ansible-core 2.18 this keeps texts from being evaluated as templates.
         found: Result = wrap_var(clean)
         if Display().verbosity >= SHOW_INVOCATION:
-            # The VM's own account of what it was asked is not believed either. Keys of core's own are none of the task's.
+            # The arguments are those of the task, not those that the VM reports. Keys that core adds are left out.
             found["invocation"] = {"module_args": {key: value for key, value in self._task.args.items() if not key.startswith("_ansible_")}}
         error = result.get("exception") if isinstance(result, t.Mapping) else None
         if found.get("failed") and error is not None and not isinstance(error, (str, t.Mapping)):
-            found["exception"] = error  # core's own account of the failure
+            found["exception"] = error  # core's own report of the failure
         return dict(found, **self._interpreter())
 
     def note_host(self, task_vars: t.Mapping[str, t.Any]) -> None:
-        """Whose answers are read from now on."""
+        """Remember the host whose answers are read from now on."""
         self._host_name = str(task_vars.get("inventory_hostname") or "the host")
 
     def _interpreter(self) -> Result:
-        """The one fact that core itself makes: the interpreter that it has found, so that it need not look again."""
+        """Return the one fact that core itself sets: the interpreter that it has discovered, so that it is discovered only once."""
         key, path = getattr(self, "_discovered_interpreter_key", None), getattr(self, "_discovered_interpreter", None)
         if not isinstance(key, str) or not isinstance(path, str) or not PATH.fullmatch(path):
             return {}
@@ -99,5 +99,5 @@ class CheckedAction(NormalAction):
 
     def _clean_output(self, printed: str) -> str | None:
         if not self._is_own_module:
-            return read_foreign_output("a module", self.where(), printed)
-        return read_output(self.answers, self.where(), printed, bool(self._task.async_val))
+            return read_foreign_output("a module", self.host_name(), printed)
+        return read_output(self.answers, self.host_name(), printed, bool(self._task.async_val))

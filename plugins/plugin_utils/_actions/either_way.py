@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One name for Linux and Windows hosts: on Linux the module runs on the VM, on Windows its work is done from here."""
+"""One action for Linux and Windows hosts: on Linux the module runs on the VM, on Windows the controller does its work."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class EitherWay(CheckedAction):
     work: Work
     arguments: Arguments
     required_if: t.Callable[[], list[list[t.Any]]] = staticmethod(list)
-    # The work asks again and again by itself, and so outlives a lost session.
+    # Whether the work repeats its requests by itself, and so survives a lost session.
     keep_asking = False
-    # The work only reads, so one reading of the records serves it to its end.
+    # Whether the work only reads, so that one reading of the records is enough.
     reads_once = False
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
@@ -60,7 +60,7 @@ class EitherWay(CheckedAction):
                 raise Failed(f"{self._task.action} cannot run with async on a Windows host: its work is done from the controller.")
             options = self.checked_options()
             calls = Calls(self, task_vars)
-            result = type(self).work(options, self._way(calls, warnings, task_vars.get("inventory_hostname")))
+            result = type(self).work(options, self._host_access(calls, warnings, task_vars.get("inventory_hostname")))
         except Failed as failed:
             result = dict(failed.result, failed=True)
         except (OSError, ValueError) as error:
@@ -68,7 +68,7 @@ class EitherWay(CheckedAction):
         return dict(result, warnings=warnings) if warnings else result
 
     def checked_options(self) -> dict[str, t.Any]:
-        """The task's options as the module would have them. Raises Failed with the error that it would give."""
+        """Return the task's options as the module would check them. Raise Failed with the module's own error."""
         validator = ArgumentSpecValidator(type(self).arguments(), required_if=type(self).required_if())
         checked = validator.validate(dict(self._task.args))
         if checked.error_messages:
@@ -81,13 +81,13 @@ class EitherWay(CheckedAction):
             options["records_path"] = WINDOWS_PATH
         return options
 
-    def _way(self, calls: Calls, warnings: list[str], vm: str | None) -> HostAccess:
+    def _host_access(self, calls: Calls, warnings: list[str], vm: str | None) -> HostAccess:
         check_mode = bool(self._task.check_mode)
 
         def log(line: str) -> None:
-            trouble = WindowsHost(calls).log(line)
-            if trouble:
-                warnings.append(f"The Windows event log was not written to: {trouble}")
+            problem = WindowsHost(calls).log(line)
+            if problem:
+                warnings.append(f"The Windows event log was not written to: {problem}")
 
         return HostAccess(
             check_mode,
@@ -103,13 +103,13 @@ class EitherWay(CheckedAction):
 
 
 class Progress:
-    """Says now and then how a long wait goes. With -v it is seen at once; core has no way to show it without."""
+    """Report the progress of a long wait from time to time. With -v it is printed at once; without -v core cannot print it."""
 
     def __init__(self, vm: str | None) -> None:
         self._vm = vm
-        self._said = 0.0
+        self._reported_at = 0.0
 
     def say(self, text: str) -> None:
-        if time.monotonic() - self._said >= PROGRESS_SECONDS:
-            self._said = time.monotonic()
+        if time.monotonic() - self._reported_at >= PROGRESS_SECONDS:
+            self._reported_at = time.monotonic()
             Display().v(text, host=self._vm)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""A module that waits dies with its VM. Here the wait goes on when the VM is back, with the time that is left."""
+"""Continue a wait after a reboot: a module that waits ends with its VM, and is run again with the remaining time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WaitThroughBoots:
         self._sleep = sleep
 
     def wait(self, arguments: dict[str, t.Any]) -> Result:
-        """Call it once the VM has answered: from then on a lost connection is a boot, or a network that will be back."""
+        """Wait on a VM that has answered before: then a lost connection means a boot, or a network that will be back."""
         timeout = _timeout(arguments)
         began = self._clock()
         losses: list[str] = []
@@ -76,7 +76,7 @@ class WaitThroughBoots:
 
 
 def _timeout(arguments: t.Mapping[str, t.Any]) -> float | None:
-    """Seconds; None for what the module itself will refuse."""
+    """Return the timeout in seconds, or None for a value that the module itself will refuse."""
     try:
         return float(arguments.get("timeout", wait_arguments()["timeout"]["default"]))
     except (TypeError, ValueError):
@@ -84,11 +84,11 @@ def _timeout(arguments: t.Mapping[str, t.Any]) -> float | None:
 
 
 def _killed(result: t.Mapping[str, t.Any]) -> str | None:
-    """Why the module has no answer of its own, when something ended it: a shutdown ends it before the connection. None with an answer."""
+    """Return why the module ended without an answer, or None. A shutdown ends the module before the connection."""
     if "module_stdout" not in result or "Traceback" in str(result.get("module_stderr")):
         return None
     code = result.get("rc")
-    # 1 and 2 are Python's own ends; beyond 128, or below 0, a signal's; 255 is ssh's.
+    # Python itself exits with 1 or 2, a signal with more than 128 or less than 0, ssh with 255.
     if not isinstance(code, int) or 0 <= code <= 128:
         return None
     return f"the module was ended (exit code {code})"

@@ -5,7 +5,7 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """Check what a VM answers before a play sees it: documented keys of documented types, or a failure that says what is wrong.
 
-A compromised interpreter could print anything: facts that would become variables, warnings that observation like Ansible's own, a result
+A compromised interpreter could print anything: facts that would become variables, warnings that look like Ansible's own, a result
 that reports the VM as unreachable. All of that is stopped here.
 """
 

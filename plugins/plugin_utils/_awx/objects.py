@@ -120,7 +120,7 @@ def _execution_environment(arguments: dict[str, Any], entry: Mapping[str, Any], 
     if not arguments.get("image") and entry.get("made", True):
         raise AwxError(
             f"the execution environment {arguments['name']} has no image: set awx_image to the one that has this collection in it, "
-            "or say made: false in its entry if somebody else keeps it"
+            "or say made: false in its entry if it is managed elsewhere"
         )
 
 

@@ -44,9 +44,9 @@ def login(environment: Mapping[str, str], configured: bool) -> str:
     if configured:
         return ""
     if not any(environment.get(name) for name in HOST_VARIABLES):
-        return "nothing says where AWX is: set CONTROLLER_HOST in the environment, such as https://awx.example.com"
+        return "the address of AWX is missing: set CONTROLLER_HOST in the environment, such as https://awx.example.com"
     if not any(all(environment.get(name) for name in names) for names in LOGIN_VARIABLES):
-        return "nothing says who we are: set CONTROLLER_OAUTH_TOKEN in the environment, or CONTROLLER_USERNAME and CONTROLLER_PASSWORD"
+        return "the login is missing: set CONTROLLER_OAUTH_TOKEN in the environment, or CONTROLLER_USERNAME and CONTROLLER_PASSWORD"
     return ""
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Say which phases of events are new, from the records in the results of modules. A VM's records speak for that VM alone."""
+"""Find new phases of events in the records that modules return. A VM's records count for that VM only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.event_ids 
 MOST_LINES = 20
 LONGEST_HOST, LONGEST_DETAIL = 40, 300
 PHASE_WIDTH, LONGEST_PHASE = len("recovering"), 40
-# Phases in which somebody wants to know why, or what is waited for.
+# Phases that are printed with their reason.
 EXPLAINED = ("draining", "drained", "recovering", "failed", "held")
 
 Entry = tuple[str, str]
@@ -60,7 +60,7 @@ class Phases:
         if key in events or host in self._observed:
             found = [phase for phase, at in history if (phase, at) not in events.get(key, ())]
         else:
-            # A record that was there before this run: only where it is now is news.
+            # A record from before this run: only its present phase is news.
             found = [phase for phase, _at in history[-1:]]
         events[key] = set(history)
         return found
@@ -70,7 +70,7 @@ class Phases:
         event_id = short_id(_event_id(record))
         lines = []
         for place, phase in enumerate(phases, start=1):
-            # Why it is so is known of the present phase alone.
+            # The record has the reason of its present phase only.
             detail = _detail(record, phase, is_present=place == len(phases))
             shown = printable(phase, LONGEST_PHASE)
             lines.append(PhaseLine(f"{name}  {event_id}  {shown:<{PHASE_WIDTH}}  {f'({detail})' if detail else ''}".rstrip(), phase))
@@ -105,7 +105,7 @@ def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
 
 
 def _reasons(record: Mapping[str, Any]) -> list[str]:
-    """Return why the record is where it is, or what its methods wait for."""
+    """Return the reason of the record's phase, or the errors of its methods."""
     reason = plain_values.text(record.get("reason"))
     if reason:
         return [reason]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recognise messages that say the same again: a run that waits says why in each of its iterations."""
+"""Recognise repeated messages: a waiting run reports its reason in each iteration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Hashable
 
 WAITED = re.compile(r"\bWaited \d+ s so far\b")
-# Numbers that stand alone count up while nothing changes. Those in names, ids and addresses do not.
+# Separate numbers count up while nothing changes. Numbers in names, ids and addresses do not.
 COUNT = re.compile(r"(?<![\w.:-])\d+(?![\w:-]|\.\d)")
 
 

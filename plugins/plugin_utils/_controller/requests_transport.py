@@ -70,8 +70,8 @@ class RequestsTransport:
             raise too_late(target, request_timeout) from error
         except requests.RequestException as error:
             if _refused(error):
-                raise not_connected(target, _words(error), self.hint) from error
-            raise cut_off(target, _words(error)) from error
+                raise not_connected(target, _innermost_reason(error), self.hint) from error
+            raise cut_off(target, _innermost_reason(error)) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -112,7 +112,7 @@ def _refused(error: requests.RequestException) -> bool:
     return isinstance(error, requests.ConnectionError) and type(reason).__name__ in ("NewConnectionError", "NameResolutionError")
 
 
-def _words(error: BaseException) -> str:
+def _innermost_reason(error: BaseException) -> str:
     """Return the innermost reason: its wrappers contain addresses in memory."""
     found: BaseException = error
     while True:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert values from templates to plain Python.
 
-Core 2.19 and later hand filters lazy and tagged containers, core 2.18 iterations numbers in templates into text. Everything
+Core 2.19 and later hand filters lazy and tagged containers, core 2.18 turns numbers in templates into text. Everything
 that enters the plan goes through here, so the rest of the code sees plain Python only, and nothing that a VM or an
 inventory says can crash it.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
 
-LARGEST = 10**limits.DIGITS
+LARGEST: int = 10**limits.DIGITS
 # A float written out in full has up to 330 characters; a longer text is not a real number and only costs time.
 LONGEST_NUMBER = 400
 TOO_LARGE = f"(a number of more than {limits.DIGITS} digits)"

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What a VM answered to the actions of an iteration, judged by the controller's own list of what it was asked for.
+"""Read the answers of a VM to the actions of an iteration, by the controller's own list of these actions.
 
-A VM that hangs or lies answers nothing, or something that does not fit: then it counts as not having answered.
+A VM that hangs or lies returns no answer, or one that does not fit: both count as no answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 
 
 class Answer(NamedTuple):
-    """One action that a VM was asked for, and its result; None where no result came that fits."""
+    """One action that a VM was asked for, and its result; None without a fitting result."""
 
     asked: Mapping[str, Any]
     result: Mapping[str, Any] | None
@@ -26,8 +26,8 @@ class Answer(NamedTuple):
 def read_answers(asked: Sequence[Mapping[str, Any]], registered: Iterable[Any]) -> list[Answer]:
     """Return the actions that a VM was asked for in the last iteration, each with its result.
 
-    C(registered) are the results of the tasks that may have asked for them. One whose actions are not these, in number, kind or iteration, is of an
-    earlier iteration, or was given up at its time limit.
+    C(registered) are the results of the tasks that may have taken them. A result with other actions, by number, kind or iteration, is of an
+    earlier iteration, or of a task that ended at its time limit.
     """
     for one in registered:
         results = plain_values.items(plain_values.mapping(one).get("results"))
@@ -50,9 +50,9 @@ def _fits(asked: Sequence[Mapping[str, Any]], echoed: Sequence[Any], results: Se
 
 
 def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the events that this VM was asked to approve in this run and says that it has, and those that it could not.
+    """Return the events that this VM has approved for this run, and those that it could not approve.
 
-    What it was not asked for it cannot answer, and without an answer it could not: the next VM is asked.
+    Only requested approvals count. Without an answer the approval counts as failed: the next VM is asked.
     """
     approved, failed, was_asked = [], [], False
     for asked, result in answers:
@@ -71,10 +71,10 @@ def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[lis
 
 
 def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[str]:
-    """Return the events, small letters, whose lease this VM has acknowledged in this run, before the last observation of it.
+    """Return the events (lower case) whose lease this VM acknowledged in this run, before its last observation.
 
-    What was released, or was asked for again without an answer, is acknowledged no more: a lease may be made long after its answer was given up,
-    between the observations of two VMs, and an observation that came before it proves nothing.
+    A lease that was released, or requested again without an answer, is no longer acknowledged: a lease may be made long after its request
+    timed out, between the observations of two VMs, and an observation from before the lease proves nothing.
     """
     found = {str(event_id) for event_id in before.get("acknowledged") or []}
     for asked, result in answers:

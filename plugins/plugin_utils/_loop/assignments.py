@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What each host is to do in an iteration, and whether that has brought anything about."""
+"""Assign the actions of an iteration to hosts, and decide whether they made progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Action = Mapping[str, Any]
 def assign(
     plan: Mapping[str, Any], observed: Iterable[Mapping[str, Any]], vms: Mapping[str, VMSettings], places: Sequence[str], iteration: str, now: str
 ) -> dict[str, Taken]:
-    """Return what each host with actions takes on the VM, and what tasks take for it."""
+    """Return for each host with actions those that run on the VM, and those that tasks take for it."""
     observations = {str(one["host"]): one.get("observation") or {} for one in observed}
     found = {}
     for host in dict.fromkeys(str(action["host"]) for action in plan["actions"]):
@@ -43,7 +43,7 @@ def assign(
 
 
 def stages_of(by_tasks: Iterable[Sequence[Action]]) -> list[dict[str, Any]]:
-    """Return the stages of what tasks take, each with the place of the action among those of a host."""
+    """Return the stages of the actions that tasks take, each with the place of the action among those of a host."""
     lists = list(by_tasks)
     found = []
     for name, acts in stages.STAGES:
@@ -54,7 +54,7 @@ def stages_of(by_tasks: Iterable[Sequence[Action]]) -> list[dict[str, Any]]:
 
 
 def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether what a drain or an undo takes its time for is further than before, on any host."""
+    """Return whether a drain or an undo has made progress on any host."""
     for host, taken in assigned.items():
         wanted = {str(action["event_id"]).strip().lower() for action in (*taken["on_vm"], *taken["by_tasks"]) if action["action"] != "acquire"}
         earlier, later = dict(_progress(before[host])), dict(_progress(after[host]))
@@ -64,7 +64,7 @@ def moved(assigned: Mapping[str, Taken], before: Mapping[str, Mapping[str, Any]]
 
 
 def _progress(observed: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return for each event of a VM's records how far it is."""
+    """Return the progress of each event in a VM's records."""
     observation = plain_values.mapping(observed.get("observation"))
     for record in map(plain_values.mapping, plain_values.items(observation.get("records"))):
         methods = [plain_values.mapping(method) for method in plain_values.items(record.get("methods"))]

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The iterations of role upgrade: drain the VMs of a batch, or recover them, until each is done, has failed, or its time is over.
+"""The iterations of role upgrade: drain or recover the VMs of a batch, until each is done, has failed, or its time is over.
 
-What one VM fails at is its own failure: the others go on.
+A failure is that of one VM: the others continue.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 
 DRAIN, RECOVER = "drain", "recover"
 GOES_ON, DONE, FAILED = "goes_on", "done", "failed"
-# How the engine on the VM calls these states, by what is done.
+# The final states of the engine on the VM, by action.
 ENGINE_STATES = {DRAIN: {"draining": GOES_ON, "drained": DONE}, RECOVER: {"undoing": GOES_ON, "undone": DONE}}
-# The phase in which a record says that it goes on.
+# The phase of a record while the action is under way.
 PHASES = {DRAIN: "draining", RECOVER: "recovering"}
-# Methods that need nothing more are in this state.
+# The state of methods that are done.
 SETTLED_METHODS = {DRAIN: "drained", RECOVER: "undone"}
-# A long drain is not looked at more often than so many times.
+# The most observations of one long drain.
 MOST_OBSERVATIONS = 100
 UNREACHABLE = "The VM cannot be reached."
 NO_ANSWER = "It did not answer what it was asked for."
@@ -42,7 +42,7 @@ Results = Callable[[str], HostResults]
 
 
 class MethodsRequest(TypedDict):
-    """What was begun."""
+    """The request to drain or recover the VMs of a batch."""
 
     action: str
     """C(drain) or C(recover)."""
@@ -53,29 +53,29 @@ class MethodsRequest(TypedDict):
 
 
 class Ask(TypedDict):
-    """What one VM asks for. Times are in seconds."""
+    """The request for one VM. Times are in seconds."""
 
     lease: dict[str, Any]
     """The run's lease on the VM: each action begins with a renewal of it."""
     seconds: float
     """How long the drain or the recovery may take."""
     interval: float
-    """How long to wait between two observations, at least."""
+    """The least time between two observations."""
     keeper: str
-    """The VM that keeps the replica of its record; empty where there is none."""
+    """The VM that keeps the replica of its record; empty without one."""
 
 
 class Progress(TypedDict):
-    """How far one VM is."""
+    """The progress of one VM."""
 
     state: str
     """C(goes_on), C(done) or C(failed)."""
     error: str | None
-    """What it waits for, or why it failed. None where nothing is known."""
+    """Why it waits, or why it failed; None if unknown."""
 
 
 class MethodsState(TypedDict):
-    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+    """The state in the registered result of the action C(plan), which the tasks of the loop read."""
 
     methods: MethodsRequest
     asks: dict[str, Ask]
@@ -83,7 +83,7 @@ class MethodsState(TypedDict):
     observations: list[Observation]
     progress: dict[str, Progress]
     plan: dict[str, Any]
-    """What is waited for, as the plan of a pass has it."""
+    """The reason for the wait, as in the plan of a pass."""
     began: float
     planned_at: float
     """When the last actions were given."""
@@ -98,7 +98,7 @@ class MethodsState(TypedDict):
     pause: int
     waited: int
     watchers: list[str]
-    """Nobody listens for news: an upgrade waits for its own drain methods."""
+    """Always empty: an upgrade waits for its own drain methods, not for news of events."""
 
 
 KEYS = frozenset(MethodsState.__annotations__)
@@ -131,7 +131,7 @@ def begin(request: MethodsRequest, asks: Mapping[str, Ask], vms: Mapping[str, VM
 
 
 def go_on(state: MethodsState, results: Results, now: float) -> MethodsState:
-    """Return the state after an iteration: with what the hosts have returned, and what comes next."""
+    """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
     if state["do"] == "wait":
         return _take(state, now)
@@ -148,8 +148,8 @@ def go_on(state: MethodsState, results: Results, now: float) -> MethodsState:
 
 
 def _take(state: MethodsState, now: float) -> MethodsState:
-    """Say what each VM does next that is not done. One without an observation is observed first."""
-    state = {**state, "progress": {str(one["host"]): _unless_nothing_is_recorded(state, one) for one in state["observations"]}}
+    """Choose the next action of each VM that is not done. A VM without an observation is observed first."""
+    state = {**state, "progress": {str(one["host"]): _initial_progress(state, one) for one in state["observations"]}}
     under_way = _under_way(state)
     ready = [one for one in state["observations"] if one["state"] == "ok" and state["progress"][str(one["host"])]["state"] == GOES_ON]
     steps = [actions.serialise(_action(state, one)) for one in ready]
@@ -168,8 +168,8 @@ def _take(state: MethodsState, now: float) -> MethodsState:
     }
 
 
-def _unless_nothing_is_recorded(state: MethodsState, observed: Observation) -> Progress:
-    """Return how far a VM is, by whether there is anything to recover."""
+def _initial_progress(state: MethodsState, observed: Observation) -> Progress:
+    """Return the progress of a VM before the first action, by whether its record needs recovery."""
     progress = state["progress"][str(observed["host"])]
     is_recorded = state["methods"]["action"] == DRAIN or bool(_record(state["methods"], observed))
     if progress["state"] != GOES_ON or observed["state"] != "ok" or is_recorded:
@@ -181,7 +181,7 @@ def _unless_nothing_is_recorded(state: MethodsState, observed: Observation) -> P
 
 
 def _wait(state: MethodsState) -> MethodsState:
-    """Say how long to wait before the next observation, and for what; or that all are done."""
+    """Return the state with the time until the next observation and its reason, or with the end if all VMs are done."""
     under_way = _under_way(state)
     pauses = [max(state["asks"][host]["interval"], state["asks"][host]["seconds"] / MOST_OBSERVATIONS, 1.0) for host in under_way]
     seconds = math.ceil(min(pauses, default=0))
@@ -199,7 +199,7 @@ def _wait(state: MethodsState) -> MethodsState:
 
 
 def _under_way(state: MethodsState) -> list[str]:
-    """Return the hosts that are not done. What comes after this step reads a host's last observation, so one that was not observed is not done either."""
+    """Return the hosts that are not done. Later tasks read a host's last observation, so a host without one is not done either."""
     return [
         str(one["host"])
         for one in state["observations"]
@@ -232,9 +232,9 @@ def _event_id(request: MethodsRequest) -> str:
 
 
 def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
-    """Return what the VM is drained for, in place of an event: no document ever lists it.
+    """Return the subject of the drain in place of an event: no document ever lists it.
 
-    Role respond leaves it alone while the upgrade's lease stands, and puts it back when that is over.
+    Role respond does not act on it while the upgrade's lease is live, and recovers the VM after that.
     """
     return {
         "event_id": _event_id(request),
@@ -250,7 +250,7 @@ def _event(request: MethodsRequest, observed: Observation) -> dict[str, Any]:
 
 
 def _order(record: Mapping[str, Any], observed: Observation) -> int:
-    """Return the place of this drain among those of the VM: after what has drained it before, which is put back first."""
+    """Return the number of this drain among the drains of the VM: after earlier drains, which are undone after it."""
     present = plain_values.whole(plain_values.mapping(record.get("rule")).get("order"))
     if present is not None:
         return present
@@ -259,7 +259,7 @@ def _order(record: Mapping[str, Any], observed: Observation) -> int:
 
 
 def _judge(state: MethodsState, before: Observation, after: Observation, given: HostResults) -> Progress:
-    """Say how far a VM is after an iteration: by its own results where maintenance_act has taken the action, else by what is recorded."""
+    """Return the progress of a VM after an iteration: by its results if maintenance_act took the action, else by its record."""
     host, act = str(before["host"]), state["methods"]["action"]
     taken = state["assignments"].get(host)
     if taken is None:
@@ -268,10 +268,10 @@ def _judge(state: MethodsState, before: Observation, after: Observation, given: 
         (answer,) = answers.read_answers(taken["on_vm"], (given.observed, given.acted))
         return _by_answer(act, answer.result, after)
     if after["state"] == "unreachable" or (after["state"] == "ok" and after["observation"] == before["observation"]):
-        # Two observations differ in their time at least: this VM has left the loop.
+        # Two observations differ at least in their time: this VM has left the loop.
         return {"state": FAILED, "error": UNREACHABLE if after["state"] == "unreachable" else NO_ANSWER}
     if after["state"] != "ok":
-        # The action is taken again when the VM can be observed, and judged then.
+        # The action is repeated, and judged, when the VM can be observed.
         return state["progress"][host]
     return _by_record(act, _record(state["methods"], before), _record(state["methods"], after), plain_values.mapping(after["observation"]))
 
@@ -286,7 +286,7 @@ def _by_answer(act: str, result: Mapping[str, Any] | None, after: Observation) -
 
 
 def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> Progress:
-    """Judge what tasks have done by the record that they wrote. What they could not write down has failed, unless it was under way before."""
+    """Return the progress by the record that the tasks wrote. An action without a record has failed, unless it was under way before."""
     phase = record.get("phase")
     if phase == "failed":
         return {"state": FAILED, "error": plain_values.text(record.get("reason"))}
@@ -299,7 +299,7 @@ def _by_record(act: str, before: Mapping[str, Any], record: Mapping[str, Any], o
 
 
 def _is_verified(before: Mapping[str, Any], record: Mapping[str, Any], observation: Mapping[str, Any]) -> bool:
-    """Tell whether the tasks have found all methods drained just now, in the boot that the VM is in."""
+    """Return whether the tasks have just verified all methods as drained, in the present boot of the VM."""
     verified_at = record.get("verified_at")
     is_new = bool(verified_at) and verified_at != before.get("verified_at")
     return record.get("phase") in SETTLED and is_new and (not observation.get("boot_id") or record.get("boot_id") == observation.get("boot_id"))
@@ -312,7 +312,7 @@ def _waits_for(act: str, record: Mapping[str, Any]) -> str | None:
 
 
 def _in_time(state: MethodsState, observed: Observation, progress: Progress, now: float) -> Progress:
-    """Return the progress, as a failure where the time is over. A drain that was observed before its deadline does not fail in the middle."""
+    """Return the progress, or a failure after the deadline. A drain that was observed before its deadline does not fail half-way."""
     host, is_observed = str(observed["host"]), observed["state"] == "ok"
     if progress["state"] == FAILED or (progress["state"] == DONE and is_observed):
         return progress
@@ -330,7 +330,7 @@ def _until(state: MethodsState, host: str) -> float:
 
 
 def _record(request: MethodsRequest, observed: Observation) -> Mapping[str, Any]:
-    """Return the record of the upgrade on a VM, empty where there is none. Ids compare without case."""
+    """Return the record of the upgrade on a VM, or an empty one. Ids compare without case."""
     wanted = _event_id(request).strip().lower()
     for record in _records(observed):
         if str(plain_values.mapping(record.get("event")).get("event_id")).strip().lower() == wanted:

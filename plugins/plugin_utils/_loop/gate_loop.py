@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The iterations of a gate: observe the batch and all that shares its capacity groups, decide, and say whether to act, wait or end."""
+"""The iterations of a gate: observe the batch and all members of its capacity groups, decide, then act, wait or end."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
 
-# Leases that could not be acquired, on a full disk perhaps, are asked for again after so many seconds.
+# Leases that could not be acquired, perhaps on a full disk, are requested again after so many seconds.
 RETRY_SECONDS = 5.0
-# What the batch itself takes, under its leases.
+# The actions that the batch itself takes, under its leases.
 ON_BATCH = ("acquire", "release", "write")
 
 
 class GateRequest(TypedDict):
-    """What the gate was asked for, frozen at its begin. Times are in seconds."""
+    """The request to the gate, frozen at its begin. Times are in seconds."""
 
     ask: dict[str, Any]
-    """As filter C(gate) takes it: the upgrade, the batch, and what counts."""
+    """The request as filter C(gate) takes it: the upgrade, the batch, and which events count."""
     policy: Any
     settings: dict[str, Any]
     wait_timeout: float
@@ -39,24 +39,24 @@ class GateRequest(TypedDict):
 
 
 class GateState(TypedDict):
-    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+    """The state in the registered result of the action C(plan), which the tasks of the loop read."""
 
     gate: GateRequest
     run: str
     vms: dict[str, VMSettings]
     observations: list[Observation]
     plan: dict[str, Any]
-    """What the gate has decided; empty before the first observation."""
+    """The answer of the gate; empty before the first observation."""
     began: float
     number: int
     do: str
-    """What the next iteration does: C(observe), C(take), C(wait), C(finish) or C(end)."""
+    """The next iteration: C(observe), C(take), C(wait), C(finish) or C(end)."""
     actions: dict[str, list[dict[str, Any]]]
-    """What maintenance_act takes on the VMs of the batch."""
+    """The actions that maintenance_act takes on the VMs of the batch."""
     elsewhere: list[dict[str, Any]]
-    """Leases of dead runs on other VMs, which are removed."""
+    """Leases of ended runs on other VMs, which are removed."""
     share: dict[str, list[str]]
-    """Which other VMs each host of the batch observes."""
+    """The other VMs that each host of the batch observes."""
     refused: list[str]
     """Members whose facts have settings."""
     contact: list[str]
@@ -64,24 +64,24 @@ class GateState(TypedDict):
     pause: int
     waited: int
     acquired: bool
-    """Whether leases were asked for in the last iteration."""
+    """Whether the last iteration requested leases."""
 
 
 KEYS = frozenset(GateState.__annotations__)
 
 
 class BatchResults(TypedDict):
-    """Where the results of a gate's iteration are."""
+    """Access to the results of a gate's iteration."""
 
     of: Callable[[str], HostResults]
     settings: Callable[[str], Any]
     """The settings of a host, as option C(vm_settings) of maintenance_act."""
     others: Callable[[str], Sequence[Any]]
-    """What a host of the batch has registered of its observations of others."""
+    """The observations of other VMs that a host of the batch has registered."""
 
 
 def members_of(request: GateRequest, keepers: Sequence[str]) -> list[str]:
-    """Return whom the gate observes: the batch, all that share a capacity group with it, and C(keepers), which may have a replica of a record of the batch.
+    """Return the hosts that the gate observes: the batch, all members of its capacity groups, and C(keepers), which may have replicas of its records.
 
     Raise SettingsError.
     """
@@ -122,10 +122,10 @@ def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], 
 
 
 def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
-    """Return the state after an iteration: with what was observed, what the gate says to it, and what comes next. Raise GateError."""
+    """Return the state after an iteration: the observations, the answer of the gate, and the next iteration. Raise GateError."""
     if state["do"] == "finish":
         return {**state, "do": "end"}
-    # The tasks of the upgrade that this gate is for may change variables; the gate goes by what they were when it first observed.
+    # The tasks of the upgrade that this gate is for may change variables; the gate uses their values of its first observation.
     vms = state["vms"] or {str(one["host"]): vm_settings.read(results["settings"](str(one["host"])), str(one["host"])) for one in state["observations"]}
     observed = _observe(state, vms, results)
     request = state["gate"]
@@ -137,11 +137,11 @@ def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
 
 
 def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResults) -> list[Observation]:
-    """Return one observation for each member. One of an earlier iteration is none."""
+    """Return one observation for each member. An observation of an earlier iteration does not count."""
     others: dict[str, Any] = {}
     for host in state["involved"]:
         for result in results["others"](host):
-            # What the task looped over: the member and the iteration.
+            # The items of the task's loop: the member and the iteration.
             item = plain_values.items(plain_values.mapping(result).get("__gate_item"))
             if len(item) == 2 and plain_values.whole(item[1]) == state["number"]:
                 others[str(item[0])] = result
@@ -149,7 +149,7 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
     for before in state["observations"]:
         name, given = str(before["host"]), results["of"](str(before["host"]))
         if name not in state["involved"]:
-            # Hosts of the batch are observed by themselves alone, and what others register of themselves is of another play.
+            # Hosts of the batch observe themselves only, and what other hosts registered about themselves is of another play.
             given = given._replace(observed=None if name in state["gate"]["ask"]["batch"] else others.get(name), acted=None)
         observed = observations.observation(name, given, vms[name], before, state["actions"].get(name, ()))
         found.append(observations.unless_old(observed, before))
@@ -157,7 +157,7 @@ def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResu
 
 
 def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
-    """Say what the next iteration does by what the gate has decided."""
+    """Return the state with the next iteration, by the answer of the gate."""
     check_mode = state["gate"]["check_mode"]
     acting = [] if check_mode else plan["actions"]
     mine = {host: [action for action in acting if action["host"] == host and action["action"] in ON_BATCH] for host in state["involved"]}
@@ -166,7 +166,7 @@ def _next(state: GateState, plan: Mapping[str, Any], now: float) -> GateState:
     acquires = any(action["action"] == "acquire" for action in plan["actions"])
     seconds = (RETRY_SECONDS if state["acquired"] else 0.0) if acquires else float(plan["requeue"]["seconds"])
     left = state["began"] + state["gate"]["wait_timeout"] - now
-    # What was just acquired is observed once more, whatever the time. What never fits is not waited for.
+    # After leases were acquired, one more observation follows even at the timeout. A batch that never fits does not wait.
     over = plan["go"] or plan["nothing_to_do"] or plan["never"] or check_mode or (left <= 0 and (not acquires or seconds > 0))
     over = over or state["number"] >= MOST_ITERATIONS
     return {

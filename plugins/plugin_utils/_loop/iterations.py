@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""How long the loop in C(roles/respond/tasks/loop.yml) is."""
+"""The number of iterations of the loop in C(roles/respond/tasks/loop.yml)."""
 
 from __future__ import annotations
 
-# The last iterations are kept for what ends a pass: leases that the run still has are released. Ansible has no loop without an end.
+# Ansible has no endless loop. The last iterations are reserved for the end of a pass, which releases the leases of the run.
 MOST_ITERATIONS = 760

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Collect what the hosts returned, in the form that the planner takes. No VM is left away, and none that was not observed again passes for one that was."""
+"""Collect the results of the hosts as observations for the planner. Every VM has one, and an old observation never counts as a new one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import ans
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
-# What maintenance_act returns beside an observation.
+# The keys that maintenance_act returns beside an observation.
 NOT_OBSERVED = ("asked", "results", "vm_settings", "excluded", "refused")
 NO_OBSERVATION = "it was not observed"
 
@@ -23,7 +23,7 @@ Observation = dict[str, Any]
 
 
 class HostResults(NamedTuple):
-    """What a host's tasks registered, and what is known of the host itself."""
+    """The results that a host's tasks registered, and the state of the host itself."""
 
     observed: Any
     """The result of the last task that observed it."""
@@ -34,10 +34,10 @@ class HostResults(NamedTuple):
 
 
 def observation(host: str, found: HostResults, settings: VMSettings, before: Mapping[str, Any], asked: Sequence[Mapping[str, Any]] = ()) -> Observation:
-    """Return the observation of one host. C(before) is its last one in this run, C(asked) the actions that it was given since."""
+    """Return the observation of one host. C(before) is its last one in this run, C(asked) the actions that it has got since."""
     refused = why_refused(found.facts)
     if refused:
-        # Neither its settings nor what was seen with them count; what it is in capacity groups says the inventory.
+        # Neither its settings nor observations made with them count; its capacity groups are those of the inventory.
         return {**_base(host, before), "error": refused, "methods": [], "labels": {}, "outside": False, "refused": True}
     answers = answers_module.read_answers(asked, (found.observed, found.acted))
     approved, could_not_approve = answers_module.approvals(answers, before)
@@ -69,7 +69,7 @@ def _base(host: str, before: Mapping[str, Any]) -> Observation:
         "could_not_approve": [],
         "approved": [],
         "acknowledged": [],
-        # What this run saw of the VM earlier: one that falls silent may come back, and what its records said still holds.
+        # The earlier observation of this run: a VM that no longer answers may come back, and its records still count.
         "reached_before": before.get("state") == "ok" or bool(before.get("reached_before")),
         "last_observation": before.get("observation") or before.get("last_observation"),
     }
@@ -89,22 +89,22 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[
 
 
 def _listed(before: Mapping[str, Any]) -> list[Any] | None:
-    """Return what its document listed in the observation before, in the same run: documents that differ are read once more."""
+    """Return the events that its document listed in the previous observation of this run: documents that differ are read once more."""
     events = plain_values.mapping(before.get("observation")).get("events") if before.get("state") == "ok" else None
     return list(events) if isinstance(events, list) else None
 
 
 def resting(before: Mapping[str, Any]) -> Observation:
-    """Return the observation of a VM that takes no part any more: it shows who the VM is and what was done on it, and no event that is listed now."""
+    """Return the observation of a VM that no longer takes part: its identity and its records, without events that are listed now."""
     if before.get("state") != "ok":
         return dict(before)
     return {**before, "state": "resting", "observation": None, "last_observation": {**before["observation"], "events": []}, "reached_before": True}
 
 
 def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
-    """Return an observation, as a failed one if it is the last one of the same host: that of a host that has left the play is never taken for a new one.
+    """Return an observation, as failed if it equals the last one of its host: then the host has left the play.
 
-    Two observations differ in their time at least.
+    Two observations differ at least in their time.
     """
     if found["state"] != "ok" or found["observation"] != (before.get("observation") or before.get("last_observation")):
         return found

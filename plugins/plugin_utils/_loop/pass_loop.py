@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The iterations of a pass: collect what the hosts returned, plan, and say whether to go on, wait or end. A pure function of a state and of results."""
+"""The iterations of a pass: collect the observations, plan, then act, wait or end. A pure function of a state and of results."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_setting
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
-# A pass that does not wait leaves the rest to the next one after so many plans: a VM whose answer changes each time must not keep it for hours.
+# A pass without waiting ends after so many plans: a VM whose answer changes each time must not keep it for hours.
 MOST_TAKEN = 40
-# Actions that are due and change nothing, on a full disk perhaps, are tried again after so many seconds.
+# Actions that are due and change nothing, perhaps on a full disk, are retried after so many seconds.
 RETRY_SECONDS = 15.0
 SHORTEST_PAUSE = 1.0
-# After so many plans that were taken one right after the other, a pass waits once: a VM that makes progress up must not keep it from pausing.
+# After so many successive plans a pass waits once: a VM that makes progress up must not prevent every pause.
 MOST_IN_A_ROW = 20
-# VMs that only share a capacity group or a document with those that act are observed again after so many seconds: a module run on each is what costs.
+# VMs that only share a capacity group or a document with acting VMs are observed after so many seconds: running a module on each is slow.
 OTHERS_SECONDS = 10.0
 USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that one run has; start it again"
-# What a plan asks for when a silent VM is asked with it: long pauses delay nobody.
+# A pause of at least this length also contacts VMs that did not answer: they delay no other VM then.
 LONG_PAUSE = 15.0
 
 Results = Callable[[str], HostResults]
@@ -41,7 +41,7 @@ class LoopError(ValueError):
 
 
 class Request(TypedDict):
-    """What a pass was asked for, frozen at its begin. Times are in seconds."""
+    """The request of a pass, frozen at its begin. Times are in seconds."""
 
     policy: Any
     settings: dict[str, Any]
@@ -55,7 +55,7 @@ class Request(TypedDict):
 
 
 class State(TypedDict):
-    """What the action C(plan) keeps in its registered result, and what the tasks of the loop read of it."""
+    """The state in the registered result of the action C(plan), which the tasks of the loop read."""
 
     request: Request
     run: str
@@ -66,11 +66,11 @@ class State(TypedDict):
     began: float
     planned_at: float
     number: int
-    """Which iteration it is."""
+    """The number of the iteration."""
     do: str
-    """What the next iteration does: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
+    """The next iteration: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
     assignments: dict[str, Taken]
-    """What each host is to do: what maintenance_act takes on the VM, and what tasks take."""
+    """The actions of each host: those that maintenance_act takes on the VM, and those that tasks take."""
     actions: dict[str, list[dict[str, Any]]]
     """The former, as maintenance_act takes them."""
     stages: list[dict[str, Any]]
@@ -78,34 +78,34 @@ class State(TypedDict):
     contact: list[str]
     """The hosts that are observed in the next iteration."""
     pause: int
-    """How many seconds the next iteration waits first."""
+    """The seconds that the next iteration waits first."""
     watchers: list[str]
     """The hosts that listen for news meanwhile."""
     waited: int
-    """For how long the pass has been going on."""
+    """The seconds since the begin of the pass."""
     involved: list[str]
-    """The hosts that have something to do, or to wait for, in this pass."""
+    """The hosts that act or wait in this pass."""
     staying: list[str]
-    """These, and one of the others, which reports where none of them can."""
+    """These, and one other host, which reports if none of them can."""
     taken: int
-    """How many plans were taken."""
+    """The number of plans whose actions were taken."""
     in_a_row: int
-    """How many of them since the last wait."""
+    """The number of them since the last wait."""
     last_wait: dict[str, Any]
-    """When the last wait began (C(at)), how long it was to be (C(pause)), and what was C(known) then."""
+    """The begin of the last wait (C(at)), its planned length (C(pause)), and the plan then (C(known))."""
     fingerprint: str
-    """That of the plan whose actions were taken last."""
+    """The fingerprint of the plan whose actions were taken last."""
     begins: bool
-    """Whether that plan had actions that begin something."""
+    """Whether that plan had actions that do not continue earlier ones."""
     progressed: bool
     """Whether it differed from the one before."""
     is_taken: bool
     """Whether the last iteration took actions."""
     moved: bool
-    """Whether these have brought a drain or an undo further."""
+    """Whether these actions made progress with a drain or an undo."""
     silent_asked_at: float
     observed_at: dict[str, float]
-    """When each host was observed last, or was to be."""
+    """The time of the last observation of each host, or of the attempt."""
 
 
 KEYS = frozenset(State.__annotations__)
@@ -165,7 +165,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
 
 
 def go_on(state: State, results: Results, now: float) -> State:
-    """Return the state after an iteration: with what the hosts have returned, and what comes next."""
+    """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
     if state["do"] in ("release", "say"):
         return {**state, "do": "end"}
@@ -177,7 +177,7 @@ def go_on(state: State, results: Results, now: float) -> State:
     observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "act" else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
-        # What one VM took long for has made the observations of the others old.
+        # A slow action of one VM has made the observations of the others old.
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
     plan = _plan(found, state["request"], now)
     state = {**state, "plan": plan, "planned_at": now}
@@ -185,7 +185,7 @@ def go_on(state: State, results: Results, now: float) -> State:
         return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
     if older and (state["do"] != "act" or state["actions"]):
-        # They may differ only because one of them was observed before the other. Once: two that differ for good would be read in turns for ever.
+        # They may differ only because one of them was observed before the other. Only once: two documents that always differ would otherwise be read for ever.
         return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
 
@@ -204,21 +204,21 @@ def _plan(found: list[Observation], request: Request, now: float) -> dict[str, A
 
 
 def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
-    """Say what follows a plan that was taken: the next one at once if it has brought anything about, else a wait, or the end."""
+    """Return the state after the actions of a plan: with the next plan at once after progress, else with a wait or the end."""
     request = state["request"]
     fresh = state["moved"] or (state["begins"] and state["progressed"])
-    # The time is over whether or not there is progress: something that fails again and again may look like it.
+    # The timeout holds despite progress: repeated failures may look like progress.
     over = _left(state, now) <= 0 or (not request["wait"] and state["taken"] >= MOST_TAKEN) or (not fresh and (plan["done"] or not request["wait"]))
     if over:
         return _end(state)
-    # What was taken has brought nothing about, but something else is due now: that is not waited for.
+    # The actions made no progress, but others are due now: take them without a wait.
     is_news = plan["fingerprint"] != state["fingerprint"] and any(not action["continues"] for action in plan["actions"])
     goes_on = (fresh or is_news) and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
 
 def _take(state: State, plan: dict[str, Any], now: float) -> State:
-    """Say what the next iteration does by a plan that is new."""
+    """Return the state with the next iteration, by a new plan."""
     request = state["request"]
     actions = plan["actions"]
     if not actions or request["check_mode"]:
@@ -226,13 +226,13 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
             return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
         return _end(state) if is_over else _wait(state, plan, now)
-    if any(_takes_out(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
-        # What counts for the disruption budget is observed right before. After that all of them were.
+    if any(_makes_unavailable(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
+        # All VMs that count in the disruption budget are observed right before. After that their observations are new.
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
     by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
-    # All leases must be there before any VM is observed afresh; and tasks, also those of other VMs, work with what the plan has seen.
+    # All leases must exist before any VM is observed again; and tasks, also those of other VMs, use the observations of the plan.
     do = "by_tasks" if by_tasks else "acquire" if any(action["action"] == "acquire" for action in actions) else "act"
     asks_silent = _silent_is_due(state, now)
     return {
@@ -247,7 +247,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "in_a_row": state["in_a_row"] + 1,
         "progressed": plan["fingerprint"] != state["fingerprint"],
         "fingerprint": plan["fingerprint"],
-        # An action that only checks something that takes its time is no progress by itself.
+        # An action that only checks a long drain is no progress by itself.
         "begins": any(not action["continues"] for action in actions),
         "is_taken": True,
         "moved": False,
@@ -268,7 +268,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     contact = _contacts(state, asks_silent)
     known = f"{plan['fingerprint']} {plan['events']}"
     last = state["last_wait"]
-    # News that was none: a VM that always has some must not make every wait a short one.
+    # News without a change: a VM that always reports news must not shorten every wait.
     was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
     return {
         **state,
@@ -284,7 +284,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
 
 
 def _end(state: State) -> State:
-    """End the pass. A lease that the run does not need any more only keeps others waiting; those of a killed run end by their limits."""
+    """End the pass, and release its leases, so that other runs need not wait; those of a killed run expire."""
     held = [str(one["host"]) for one in state["observations"] if state["run"] and state["run"] in _holders(one)]
     return {**state, **_nothing(), "do": "release" if held else "end", "contact": held}
 
@@ -304,7 +304,7 @@ def _nothing() -> _Part:
 
 
 def _holders(observed: Mapping[str, Any]) -> list[Any]:
-    """Return the runs that have a lease on a VM."""
+    """Return the holders of leases on a VM."""
     observation = plain_values.mapping(observed.get("observation"))
     return [plain_values.mapping(lease).get("run") for lease in plain_values.items(observation.get("leases"))]
 
@@ -317,8 +317,8 @@ def _contacts(state: State, asks_silent: bool) -> list[str]:
     return list(state["involved"]) if asks_silent else _reachable(state)
 
 
-def _takes_out(action: Mapping[str, Any]) -> bool:
-    """Tell whether an action takes a VM out of service that was not before."""
+def _makes_unavailable(action: Mapping[str, Any]) -> bool:
+    """Return whether an action makes a VM unavailable that was in service."""
     return action["action"] == "approve" or (action["action"] == "drain" and not action["continues"])
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What the controller's variables say of one VM. Read once, with the first observation: nothing that comes later changes it within a run."""
+"""Read the settings of one VM from the controller's variables: once, with the first observation, for the whole run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import HAPROXY, targets_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import targets_of
 
 
 class VMSettings(TypedDict):
@@ -22,15 +23,15 @@ class VMSettings(TypedDict):
     methods: list[str]
     """The names of its drain methods."""
     outside: bool
-    """Whether one of them changes something outside the VM."""
+    """Whether any of them changes something outside the VM."""
     targets: list[dict[str, Any]]
-    """Where they act outside the VM: what a replica on another VM may restore."""
+    """Their targets outside the VM, which limit what a replica may restore."""
     drain_methods: Any
     drain_methods_former: Any
     folders: list[str]
-    """Where task files of drain methods are."""
+    """The folders with task files of drain methods."""
     system: str
-    """C(linux) or C(windows), by the connection. An observation says it better."""
+    """C(linux) or C(windows), by the connection; an observation is more reliable."""
 
 
 def read(given: Any, host: str) -> VMSettings:

@@ -33,7 +33,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 
 # VMs that are named in one line.
 SHOWN = 5
-# All VMs of a group list its events, hundreds perhaps; a few of them tell as much as all.
+# All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
 WITNESSES = 3
 
 
@@ -93,7 +93,7 @@ class ObservedState:
     now: float
     directory: Directory
     unknown_retired: tuple[str, ...] = ()
-    """Names in respond_retired that are known from nowhere else."""
+    """Names in respond_retired that occur nowhere else."""
 
 
 def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> ObservedState:
@@ -126,7 +126,7 @@ class Decided:
 
 
 def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
-    """Decide what every participant does, which leases are acquired and released, and which events are approved."""
+    """Decide the intent of every participant, the leases to acquire and release, and the events to approve."""
     board = leases.read(hosts, settings, now)
     event_states, budget = allocate(event_states, hosts, board, settings, now)
     event_states = undo_order.arrange(event_states, settings)
@@ -139,7 +139,7 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
 def allocate(
     event_states: list[EventState], hosts: list[Host], board: leases.Leases, settings: Settings, now: float
 ) -> tuple[list[EventState], allocation.Budget]:
-    """Decide what each VM needs for its events by itself, and then what the disruption budget leaves room for."""
+    """Decide what each VM needs for its events by itself, then allocate the disruption budget."""
     served = []
     for event_state in event_states:
         blockers = approval_blockers.blockers(event_state, settings, now)
@@ -149,7 +149,7 @@ def allocate(
 
 
 def _unread(hosts: list[Host]) -> list[str]:
-    """Return why VMs could not be read, those with the same reason together."""
+    """Return why VMs could not be read, one line for each reason."""
     found: dict[str, list[str]] = {}
     for host in hosts:
         if host.state == "failed":
@@ -178,7 +178,7 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
 
 
 def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
-    """Return what operators have to do by hand, a few lines for each VM: one VM's records must not bury the others."""
+    """Return the manual work for operators, a few lines for each VM: one VM's records must not hide those of others."""
     said: dict[str, list[str]] = {}
     for event_state in event_states:
         for participant in event_state.participants:
@@ -189,7 +189,7 @@ def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
 def _actions(
     event_states: list[EventState], hosts: list[Host], decided: Decided, phases: dict[str, str], settings: Settings, now: float, keepers: replicas.Keepers
 ) -> list[Action]:
-    """Return all actions: leases and records first, approvals before what takes longer, notifications last, because they must not delay the others."""
+    """Return all actions: leases and records first, approvals before longer actions, notifications last, because they must not delay the others."""
     written: list[Action] = list(decided.leases)
     drains: list[Action] = []
     notices: list[Action] = []
@@ -221,7 +221,7 @@ def _age(event_state: EventState) -> tuple[float, float, str]:
 
 
 def _involved(event_states: list[EventState], hosts: list[Host], actions: list[Action], settings: Settings, keepers: replicas.Keepers) -> list[str]:
-    """Return the VMs to observe again while something goes on, and some witnesses: an event that any of them lists is listed."""
+    """Return the VMs to observe again in this pass, and some witnesses: an event that any of them lists is listed."""
     names = {action.host for action in actions}
     for event_state in event_states:
         if requeue.is_alive(event_state):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Names that version 2.0.0 has renamed. An old one is refused with the new one's name: ignored, it would change what a run does without a word."""
+"""Names that version 2.0.0 has renamed. An old name is refused with the new one: if ignored, it would silently change a run."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SETTINGS = {"claim_seconds": "lease_seconds", "longest_wait": "longest_requeue",
 # Options of modules, and values of the option state.
 OPTIONS = {"maintenance_record": {"claim": "lease", "mirror": "replica"}}
 STATES = {"maintenance_record": {"claimed": "leased", "mirrored": "replicated"}}
-# What a play reads. It cannot be refused; the changelog names it.
+# Results that a play reads. They cannot be refused; the changelog lists them.
 RESULTS = {"observe_look": "observe_result"}
 RETURNED = {
     "maintenance_info": {"claims": "leases", "mirrors": "replicas"},
     "maintenance_record": {"claims": "leases", "error_kind claim_lost": "error_kind lease_lost"},
 }
-FILTERS = {"drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
+FILTERS = {"decision": "override", "drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
 
 
 def _refusal(what: str, pairs: Iterable[tuple[str, str]]) -> str | None:
@@ -45,17 +45,17 @@ def _refusal(what: str, pairs: Iterable[tuple[str, str]]) -> str | None:
 
 
 def refused_variables(names: Iterable[Any]) -> str | None:
-    """Return why variables of these names are refused, None if none of them is an old name."""
+    """Return why variables of these names are refused, or None."""
     return _refusal("variables", ((name, VARIABLES[name]) for name in set(map(str, names)) if name in VARIABLES))
 
 
 def refused_setting(name: str) -> str | None:
-    """Return why a key of respond_timing is refused, None if it is no old name."""
+    """Return why a key of respond_timing is refused, or None."""
     return _refusal("settings", [(name, SETTINGS[name])] if name in SETTINGS else [])
 
 
 def refused_options(module: str, options: Mapping[str, Any]) -> str | None:
-    """Return why the options of a module are refused, None if none of them is an old name or value."""
+    """Return why the options of a module are refused, or None."""
     pairs = [(name, new) for name, new in OPTIONS.get(module, {}).items() if name in options]
     state = str(options.get("state"))
     states = STATES.get(module, {})

@@ -51,7 +51,8 @@ class Calls:
         check_mode, task.check_mode = task.check_mode, False
         try:
             # Core adds its own keys to the arguments, so each call gets a new dict.
-            return self._action._execute_module(module_name=name, module_args=arguments, task_vars=self._task_vars)
+            answer: Answer = self._action._execute_module(module_name=name, module_args=arguments, task_vars=self._task_vars)
+            return answer
         finally:
             task.check_mode = check_mode
 

@@ -68,13 +68,13 @@ class MethodActions:
         return rule
 
     def _order(self, participant: Participant) -> int:
-        """Return the number of a drain, which it keeps until it is undone. A VM takes its actions one after the other, so the numbers can be given now."""
+        """Return the number of a drain, kept until its undo. A VM takes its actions one after the other, so the numbers can be given now."""
         if participant.record is not None and participant.record.needs_undo:
             return participant.record.order
         self._last_order[participant.host.name] += 1
         return self._last_order[participant.host.name]
 
     def _is_under_way(self, participant: Participant) -> bool:
-        """Tell whether the record has had its phase for a while: an observation at once would find nothing new."""
+        """Return whether the record has had its phase for a while: an immediate observation would find nothing new."""
         history = participant.record.history if participant.record else ()
         return bool(history) and participant.observed_at - history[-1][1] > 2 * self._settings.check_interval

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The notifications: phases that operators have not been told of yet. The record of the event's first VM keeps what was told."""
+"""The notifications: phases that operators were not notified of yet. The record of the event's first VM keeps those that they were."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# The phases that operators are told of, in this order. The others pass too quickly.
+# The phases that operators are notified of, in this order. The others pass too quickly.
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")
 
 
@@ -20,9 +20,9 @@ def lead(event_state: EventState) -> Participant | None:
 
 
 def untold(event_state: EventState, phase: str) -> list[str]:
-    """Return the phases that were reached, in order, without those that were told already."""
+    """Return the phases that were reached, in order, without those that operators were notified of already."""
     records = [participant.record for participant in event_state.hit if participant.record]
-    # The VM's own state: operators are not told as a fact what only another VM says.
+    # The VM's own state: a claim of another VM alone is not notified as a fact.
     mine = lead(event_state)
     reached = {"noticed", phase} - {"approved", "started"}
     if mine is not None and mine.approved:
@@ -40,18 +40,18 @@ def actions(event_state: EventState, phase: str) -> list[Notify]:
     participant = lead(event_state)
     if participant is None or not event_state.hit or not event_state.ours:
         return []
-    told = [word for record in [one.record for one in event_state.hit if one.record] for word in record.told if word in PHASES]
+    told = [reached for record in [one.record for one in event_state.hit if one.record] for reached in record.told if reached in PHASES]
     told = list(dict.fromkeys(told))
     found = []
-    for word in untold(event_state, phase):
-        told = [*told, word]
+    for reached in untold(event_state, phase):
+        told = [*told, reached]
         found.append(
             Notify(
                 host=participant.host.name,
                 event_id=participant.record.event.event_id if participant.record else event_state.event.event_id,
-                phase=word,
+                phase=reached,
                 changes={"told": told},
-                reason=f"notified once: {word}",
+                reason=f"notified once: {reached}",
             )
         )
     return found

@@ -47,7 +47,7 @@ def _first(event_state: EventState, participant: Participant, settings: Settings
         return None
     # C(noticed) says that the VM's own document had the event: only then does its absence mean anything later.
     witness = event_state.seen.listed_by[0].name if event_state.seen.listed_by else "another VM"
-    changes = {"phase": "held", "reason": f"seen on {witness} only so far"}
+    changes = {"phase": "held", "reason": f"listed on {witness} only so far"}
     return _write(participant, changes, stamp, participant.event.for_record(), settings)
 
 
@@ -88,13 +88,13 @@ def _finish(participant: Participant, record: Record, settings: Settings) -> dic
 
 
 def _stamps(participant: Participant, record: Record) -> list[str]:
-    """Return the times that the VM writes by its own clock, while the event goes on."""
+    """Return the times that the VM writes by its own clock while the event is not over."""
     missing = ["missing_since"] if participant.presence.first else []
     return [*missing, "started_at"] if participant.started and record.started_at is None else missing
 
 
 def _live(event_state: EventState, participant: Participant, record: Record) -> dict[str, Any]:
-    """Return what changes in the record of an event that goes on."""
+    """Return what changes in the record of an event that is not over."""
     again = _listed_again(record) if participant.listed else {}
     if not participant.may_begin and participant.intent != "undo":
         return again
@@ -139,6 +139,13 @@ def _target(event_state: EventState, participant: Participant, phase: str) -> tu
     return None, None
 
 
+def _stamp_reason(stamp: list[str]) -> str:
+    """Return why a record is written that gets a time, or another version of its event."""
+    if "missing_since" in stamp:
+        return "no longer listed; confirming"
+    return "started" if stamp else "the event changed"
+
+
 def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], event: dict[str, Any] | None, settings: Settings) -> WriteRecord:
     record = participant.record
     return WriteRecord(
@@ -149,7 +156,7 @@ def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], 
         event=event,
         # Other runs rely on the mark of an approval: it must not come from a run that has lost its lease.
         lease=leases.token(settings) if participant.intends else None,
-        reason=changes.get("reason") or changes.get("phase") or (f"notes {', '.join(stamp)}" if stamp else "the event changed"),
+        reason=changes.get("reason") or changes.get("phase") or _stamp_reason(stamp),
         # Revision 0 where there is no record yet: a run that was slow must not overwrite what another has begun since.
         expected_revision=record.revision if record else 0,
     )

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replicas of records on other VMs: their keepers, which are out of date, and what a VM that has lost its records gets back.
+"""Replicas of records on other VMs: choose their keepers, update them, and restore the records that a VM has lost.
 
-Only drains with a method that changes something outside the VM have copies: a load balancer keeps a server out, whatever
-becomes of the VM.
+Only drains with a method that changes something outside the VM have replicas: a load balancer keeps a server out of service,
+whatever happens to the VM.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ LONGEST_ID = 200
 # In one plan, for one VM.
 MOST_RESTORED = 5
 MOST_COPIED = 20
-# On one keeper, of one VM. What is over has no copy, so an honest VM has a few.
+# On one keeper, of one VM. An event that is over has no replica, so an honest VM has a few.
 MOST_KEPT = 50
 # A VM with more records than this gets none back.
 MOST_RECORDS = 50
-NOBODY = "no other VM can keep a copy of its record"
+NO_KEEPER = "no other VM can keep a copy of its record"
 
 
 def with_restored(hosts: list[Host]) -> list[Host]:
-    """Return the hosts with their lost records, from the replicas of these: what is out goes on counting as out."""
-    copies = _copies(hosts)
+    """Return the hosts with their lost records, restored from replicas so that drained VMs stay counted."""
+    copies = _replicas_by_vm(hosts)
     return [_restored(host, copies[host.name]) if host.name in copies else host for host in hosts] if copies else hosts
 
 
-def _copies(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Replica]]]]:
+def _replicas_by_vm(hosts: Iterable[Host]) -> dict[str, dict[str, list[tuple[Host, Replica]]]]:
     """Return the replicas by VM and event, from all good observations. A VM keeps no replica of its own records."""
     found: dict[str, dict[str, list[tuple[Host, Replica]]]] = defaultdict(lambda: defaultdict(list))
     for host in hosts:
@@ -54,7 +54,7 @@ def _is_plain_id(event_id: str) -> bool:
 
 
 def _counts(keeper: Host, replica: Replica, observation: Observation) -> bool:
-    """Tell whether a replica was written by its keeper. One without a keeper (1.3.1) counts for the machine whose record it is."""
+    """Return whether a replica was written by its keeper. One without a keeper (1.3.1) counts for the machine whose record it is."""
     if replica.keeper_vm_id is not None:
         return keeper.observation is not None and replica.keeper_vm_id == keeper.observation.identity.vm_id
     return replica.vm_id is not None and replica.vm_id == observation.identity.vm_id
@@ -70,8 +70,8 @@ def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Replica]]]) 
         if key in observation.records or key in observation.tombstones:
             continue
         if len(lost) >= MOST_RESTORED or len(observation.records) > MOST_RECORDS:
-            # More than any VM loses; a keeper could fill it up with what it makes up.
-            problems.append(f"copies on {kept[0][0].name} name more lost records than are restored; look at {kept[0][0].name}")
+            # More than any VM loses: a keeper could fill the VM with records that it makes up.
+            problems.append(f"copies on {kept[0][0].name} name more lost records than are restored; inspect {kept[0][0].name}")
             break
         back = restore(_kept(kept, observation), host.targets)
         event_id = kept[0][1].record.event.event_id
@@ -95,9 +95,9 @@ def _kept(copies: Iterable[tuple[Host, Replica]], observation: Observation) -> I
 
 
 def _values(event_id: str, methods: Iterable[Mapping[str, Any]], observation: Observation) -> dict[str, Any]:
-    """Return the record that is written back, of typed parts. Nothing else of a copy reaches the VM: it says that something outside was changed.
+    """Return the record that is written back, of typed parts. Nothing else of a replica reaches the VM, only what was changed outside the VM.
 
-    It begins now, so that it counts as newer than the copies that it came from.
+    It begins now, so that it counts as newer than the replicas that it came from.
     """
     began = timestamps.form(observation.now)
     return {
@@ -109,12 +109,12 @@ def _values(event_id: str, methods: Iterable[Mapping[str, Any]], observation: Ob
 
 
 def restoring(participant: Participant) -> RestoreRecord | None:
-    """Return the action that writes a lost record back, or None. Nothing else is done for the event before the record is there again."""
+    """Return the action that restores a lost record, or None. Nothing else is done for the event before the record is restored."""
     return restoring_of(participant.host, participant.record.event.key) if participant.record and participant.ok else None
 
 
 def restoring_of(host: Host, key: str) -> RestoreRecord | None:
-    """Return the action that writes the record of one event of a VM back, or None."""
+    """Return the action that restores the record of one event of a VM, or None."""
     values = host.restores.get(key)
     if host.observation is None or values is None:
         return None
@@ -122,12 +122,12 @@ def restoring_of(host: Host, key: str) -> RestoreRecord | None:
         host=host.name,
         event_id=host.observation.records[key].event.event_id,
         restore=dict(values),
-        reason="its record was lost; a copy on another VM says what was changed outside it",
+        reason="its record was lost; a replica on another VM has what was changed outside it",
     )
 
 
 class Keepers:
-    """The keepers of the replicas."""
+    """Choose the keeper of each replica."""
 
     def __init__(self, event_states: Iterable[EventState], hosts: Iterable[Host], settings: Settings) -> None:
         self._hosts = [host for host in hosts if host.ok]
@@ -144,7 +144,7 @@ class Keepers:
                 self._kept[replica.vm, host.name] += 1
 
     def of(self, event_state: EventState, participant: Participant) -> str | None:
-        """Return a VM that this event does not hit, if possible none at all; the one that has a copy already goes first."""
+        """Return a keeper that this event does not hit, or None. A present keeper goes first, then a VM that no event hits."""
         hit = {other.host.name for other in event_state.participants} | {participant.host.name}
         for avoided in (self._hit | hit, hit):
             for name in self._candidates(event_state, participant.host.name):
@@ -153,7 +153,7 @@ class Keepers:
         return None
 
     def _is_full(self, keeper: str, event_state: EventState, participant: Participant) -> bool:
-        """Tell whether the keeper has all the replicas of this VM that it takes. A replica that it has already is kept up to date all the same."""
+        """Return whether the keeper has as many replicas of this VM as it takes. A replica that it has already is still updated."""
         has_it = keeper in self._copies.get((participant.host.name, event_state.key), {})
         return not has_it and self._kept[participant.host.name, keeper] >= MOST_KEPT
 
@@ -162,16 +162,16 @@ class Keepers:
         for group in self._groups:
             if vm in group.members:
                 yield from (name for name in group.members if name in self._ok)
-        # Not the first one for all: copies of many VMs lie on many.
+        # Start at a different VM for each host, so that replicas spread over many.
         count, start = len(self._hosts), self._place.get(vm, -1) + 1
         yield from (self._hosts[(start + step) % count].name for step in range(count))
 
     def add_to(self, event_state: EventState, participant: Participant, action: MethodAction) -> MethodAction:
-        """Return the action with the keeper of the replica of what it writes, where a replica is needed."""
+        """Return the action with the keeper of its record's replica, if it needs one."""
         if not changes_outside(participant):
             return action
         keeper = self.of(event_state, participant)
-        return replace(action, keeper=keeper, reason=action.reason if keeper else f"{action.reason}; {NOBODY}")
+        return replace(action, keeper=keeper, reason=action.reason if keeper else f"{action.reason}; {NO_KEEPER}")
 
     def involved(self, event_states: Iterable[EventState]) -> set[str]:
         """Return the VMs that must be observed, because they keep a replica or will keep one."""
@@ -194,25 +194,25 @@ class Keepers:
                 if record is None or not participant.ok or restoring(participant):
                     continue
                 if copied[participant.host.name] >= MOST_COPIED:
-                    continue  # what one VM makes up must not fill another one
+                    continue  # a VM that makes records up must not fill another VM
                 copies = self._copies.get((participant.host.name, event_state.key), {})
                 if record.phase == "recovered":
-                    found += [_replicate(participant, name, "it is over, and no copy is needed") for name in copies]
+                    found += [_replicate(participant, name, "it is over, and no replica is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
                     keeper = self.of(event_state, participant)
                     copied[participant.host.name] += 1
                     if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
-                        found.append(_replicate(participant, keeper, "its record needs a copy"))
+                        found.append(_replicate(participant, keeper, "its record needs a replica"))
         return found
 
 
 def changes_outside(participant: Participant) -> bool:
-    """Tell whether something outside the VM is changed for it, or will be."""
+    """Return whether the participant changes something outside the VM, now or later."""
     return any(method.outside for method in participant.record.methods) if participant.record and participant.record.methods else participant.host.outside
 
 
 def _is_current(keeper: Host, copy: Replica, record: Record) -> bool:
-    """Tell whether a replica has the same methods and states as the record, and the right keeper; the rest is in no replica."""
+    """Return whether a replica has the same methods and states as the record, and the right keeper; the rest is in no replica."""
     if keeper.observation is not None and copy.keeper_vm_id != keeper.observation.identity.vm_id:
         return False
     return _changed(copy.record) == _changed(record)
@@ -225,5 +225,5 @@ def _changed(record: Record) -> set[tuple[str, str]]:
 def _replicate(participant: Participant, keeper: str, reason: str) -> Replicate:
     record = participant.record
     if record is None:
-        raise AssertionError("only a part with a record gets here")
+        raise AssertionError("only a participant with a record gets here")
     return Replicate(host=keeper, event_id=record.event.event_id, vm=participant.host.name, reason=f"{participant.host.name}: {reason}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 
-# Records first; approvals before what takes longer; operators late, and what can wait last.
+# Records first; approvals before longer actions; notifications last, except for what can wait.
 STAGES = (
     ("write", ("acquire", "release", "write")),
     ("approve", ("approve",)),
@@ -22,13 +22,13 @@ STAGES = (
 )
 # One task takes all actions of a VM; the other stages take one action at a time.
 AT_ONCE = ("write", "replicate", "prune")
-# In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more.
+# In the other stages, the most actions of one VM in an iteration; the rest come in the next one. Only a VM that makes events up has more actions.
 MOST_OF_ONE_VM = 10
 ORDER = {action_name: number for number, (_name, action_names) in enumerate(STAGES) for action_name in action_names}
 
 
 def this_iteration(actions: Sequence[Action]) -> list[Action]:
-    """Return the actions that this iteration takes. All VMs go through it together, so the actions of one VM must not make it long for the others."""
+    """Return the actions that this iteration takes. All VMs share an iteration, so the actions of one VM must not delay the others."""
     taken: dict[tuple[str, str], int] = {}
     kept = []
     for action in actions:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The allocation of places in the capacity groups. No drain and no approval starts that puts more VMs out than a group allows.
+"""The allocation of places in the disruption budget. No drain and no approval starts that makes more VMs unavailable than a group allows.
 
-What goes on anyway is counted first, then what is under way, then new events by their time. An event gets all its VMs
-or none, and what waits keeps its place: younger events do not pass it, so that it is served in the end.
+Events that continue in any case are counted first, then those under way, then new events by their time. An event gets places for
+all its VMs or for none. Held events are served first in, first out: a younger event does not pass an older one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
-# While something waits for room, the members of its groups are observed this often, in seconds.
+# While an event waits for room, the members of its groups are observed this often, in seconds.
 ROOM_CHECK = 15.0
 
 
 class Tally:
-    """Some members with the reason why they count, and how many that makes in each group."""
+    """Members that count as unavailable, each with the reason, and their number in each group."""
 
     def __init__(self, of: Mapping[str, list[Group]], why: Mapping[str, str]) -> None:
         self._of = of
@@ -41,7 +41,7 @@ class Tally:
             self.add((name,), words_)
 
     def add(self, names: Iterable[str], why: str) -> None:
-        """Count these too; a member that counts already is not counted twice."""
+        """Count these members too, each only once."""
         for name in names:
             if name not in self.why:
                 self.why[name] = why
@@ -51,31 +51,31 @@ class Tally:
 
 @dataclass(slots=True)
 class Budget:
-    """The groups, and which of their members are out and why."""
+    """The groups, and which of their members are unavailable and why."""
 
     groups: tuple[Group, ...] = ()
     of: dict[str, list[Group]] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     short: frozenset[Group] = frozenset()
-    """Groups with missing members, or that are only a part of what they are said to be."""
+    """Groups with members that are not in this run, or with fewer members than their configured size."""
     out: dict[str, str] = field(default_factory=dict)
-    """Members that are out now, before anything of this plan starts."""
+    """Members that are unavailable now, before any action of this plan."""
     stuck: dict[str, str] = field(default_factory=dict)
-    """Those of them that no event's end brings back."""
+    """Those of them that stay unavailable when their events end."""
     leased: dict[str, str] = field(default_factory=dict)
-    """Members that another run has a lease on, and may take out."""
+    """Members that another run has a lease on, and may make unavailable."""
     hosts: dict[str, Host] = field(default_factory=dict)
     serving: frozenset[str] = frozenset()
-    """Members that count as out for what is over, has failed or may end any moment, and that are not drained for it: a drain that
-    begins takes them out for longer."""
+    """Members that count as unavailable for an event that is over, has failed or may end any moment, and that are not drained for it:
+    a new drain makes them unavailable for longer."""
     disputed: dict[Group, dict[str, str]] = field(default_factory=dict)
-    """Groups of which another run, at work on a VM, declares other members: by that VM, the other run."""
+    """Groups for which another run, active on a VM, declares other members: the other run, by that VM."""
     taken: dict[str, str] = field(default_factory=dict)
-    """Members that are out, leased by other runs, or needed by an event: an upgrade counts all of them, because it gives way to events."""
+    """Members that are unavailable, leased by other runs, or needed by an event: an upgrade counts all of them, because events go first."""
 
 
 def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Leases, settings: Settings, now: float) -> tuple[list[EventState], Budget]:
-    """Hold what does not fit. Comes before anything is put back: a VM is not kept out for what is held."""
+    """Hold the events that do not fit. This comes before the undo order: a VM is not kept drained for an event that is held."""
     if not settings.capacity:
         return unproven_drains.one_at_a_time(event_states, ()), Budget()
     budget = _open(settings.capacity, event_states, hosts)
@@ -85,7 +85,7 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
     served = {event_state.key: event_state for event_state in event_states}
     for unit in sorted(units, key=lambda one: _priority(one, settings, now)):
         key = unit.event_state.key
-        # Units of one event have different participants, and what the event waits for is what its last unit waits for.
+        # Units of one event have different participants; the event waits for whatever its last unit waits for.
         after = _allocate(budget, unit._replace(event_state=served[key]), taken, stuck, board)
         served[key] = with_participants(after.event_state, after.participants)
     budget.taken = taken.why
@@ -93,7 +93,7 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
 
 
 def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> str | None:
-    """Return why these cannot go out beside all that events need, and what is coming to others; nothing where there is room."""
+    """Return why these VMs cannot be taken beside all that events need now or soon, or None if there is room."""
     wanted = [name for name in names if name in budget.of]
     taken = Tally(budget.of, {**budget.taken, **{name: why for name, why in coming.items() if name in budget.of and name not in budget.taken}})
     full = _full(budget, wanted, taken, total=True)
@@ -101,13 +101,13 @@ def no_room(budget: Budget, names: Iterable[str], coming: Mapping[str, str]) -> 
 
 
 def never_fits(settings: Settings, names: Iterable[str]) -> bool:
-    """Tell whether some group never lets so many be out together."""
+    """Return whether a group never allows so many unavailable VMs."""
     wanted = set(names)
     return any(len(wanted.intersection(group.members)) > group.limit for group in settings.capacity)
 
 
 def involved(settings: Settings, names: set[str]) -> set[str]:
-    """Return these VMs with all members of their groups, and of the groups of those: whether one may go depends on the others."""
+    """Return these VMs with all members of their groups, and of the groups of those members, on which their places depend."""
     found, left = set(names), list(settings.capacity)
     while touched := [group for group in left if not found.isdisjoint(group.members)]:
         left = [group for group in left if group not in touched]
@@ -117,12 +117,12 @@ def involved(settings: Settings, names: set[str]) -> set[str]:
 
 
 def shown(budget: Budget) -> list[dict[str, Any]]:
-    """Return the groups as the plan shows them: which members are out now, and why."""
+    """Return the groups as the plan shows them: which members are unavailable now, and why."""
     return [
         {
             "name": group.name,
             "members": list(group.members),
-            "max_unavailable": group.limit if group.said else None,
+            "max_unavailable": group.limit if group.configured else None,
             "keep": [one.source for one in group.keep],
             "out": {member: budget.out[member] for member in group.members if member in budget.out},
             "missing": [member for member in group.members if member in budget.missing],
@@ -156,7 +156,7 @@ def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observe
             why = _why_hit(event_state, participant) if participant.host.name in of and not participant.over else None
             if why:
                 out.setdefault(participant.host.name, why)
-    # What an event took out is not in service, and perhaps not read either; when the event is over it comes back.
+    # A VM that an event made unavailable is not in service, and perhaps not read either; it returns when the event is over.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
     return Budget(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
@@ -174,12 +174,12 @@ def _count_leases(budget: Budget, board: Leases) -> None:
 
 
 def _is_out(participant: Participant) -> bool:
-    """Tell whether the VM is out. One that approves for others has a record too, and serves: it is out only if named, or changed."""
+    """Return whether the VM is unavailable. A VM that approves for others has a record and serves: it counts only if named, or changed."""
     return participant.record is not None and (participant.record.needs_undo or (participant.named and is_out(participant.record)))
 
 
 def _is_firmly_out(participant: Participant) -> bool:
-    """Tell whether it does not serve now. After its event, a boot or a failed drain, and in an event that needs no drain, it may."""
+    """Return whether the VM certainly does not serve. After its event, a boot or a failed drain, or in an event without a drain, it may."""
     record, serves = participant.record, participant.host.observation.in_service if participant.host.observation else None
     if serves is not None:
         return not serves
@@ -195,13 +195,13 @@ def _why_stuck(host: Host | None) -> str | None:
         return "left alone, so not read" if host.state == "excluded" else "not read"
     if host.observation.in_service is False:
         return "not in service"
-    # Its upgrade was cut off, and no health check says that it serves all the same.
+    # Its upgrade was interrupted, and no health check shows that it serves.
     begun = next((name for name, state in host.observation.marks.items() if state != "done"), None)
     return f"in the middle of upgrade {begun!r}" if begun is not None and host.observation.in_service is None else None
 
 
 def _why_hit(event_state: EventState, participant: Participant) -> str | None:
-    """Return why a VM is out for an event, whatever the phase of its record."""
+    """Return why a VM is unavailable for an event, whatever the phase of its record; or None."""
     if participant.started and (participant.rule.drain or participant.approved):
         return f"hit by {event_state.event.event_id}, which has started"
     if participant.approved:
@@ -210,7 +210,7 @@ def _why_hit(event_state: EventState, participant: Participant) -> str | None:
 
 
 def is_out(record: Record) -> bool:
-    """Tell whether a record counts its VM as out: from the beginning of a drain, or an approval, until recovered; and while anything is still changed."""
+    """Return whether a record counts its VM as unavailable: from the begin of a drain or an approval until recovered, and while changes remain."""
     return record.phase in OUT_PHASES or record.needs_undo or (record.approving_at is not None and record.phase != "recovered")
 
 
@@ -218,7 +218,7 @@ def is_out(record: Record) -> bool:
 
 
 class Unit(NamedTuple):
-    """VMs of an event that go out together: all that it names. Where they contradict each other each goes by itself."""
+    """The VMs of an event that are allocated together: all that it names. If their documents contradict each other, each VM is a unit."""
 
     event_state: EventState
     participants: list[Participant]
@@ -242,7 +242,7 @@ def _begins(unit: Unit) -> bool:
 
 
 def _approves(unit: Unit) -> bool:
-    """Tell whether it would be approved without a drain of all its VMs. After a drain they are out already."""
+    """Return whether the unit would be approved without a drain of all its VMs. After a drain they are unavailable already."""
     event_state = unit.event_state
     open_yet = event_state.listed and not event_state.started and not event_state.approved
     undrained = any(not participant.decision.drain for participant in unit.participants)
@@ -250,7 +250,7 @@ def _approves(unit: Unit) -> bool:
 
 
 def _beyond(unit: Unit) -> bool:
-    """Tell whether it drained at its deadline although there was no room."""
+    """Return whether the unit drained at its deadline without room."""
     return any(
         participant.holds_changes and beyond_by_record(participant) and not participant.started and not participant.approved
         for participant in unit.participants
@@ -258,14 +258,14 @@ def _beyond(unit: Unit) -> bool:
 
 
 def beyond_by_record(participant: Participant) -> bool:
-    """Tell whether the record says that the drain went beyond capacity. That is kept with the rule, as all that was decided when the drain began."""
+    """Return whether the record has the drain as beyond capacity. The record keeps that with the rule, as decided when the drain began."""
     return participant.record is not None and plain_values.flag(participant.record.rule.get("beyond_capacity")) is True
 
 
 def _goes_anyway(participant: Participant, settings: Settings) -> bool:
-    """Tell whether a drain goes on at its deadline without room.
+    """Return whether a drain begins at its deadline without room.
 
-    An approval that was only announced in the record is no reason to overdraw a group: its event waits for room, or for its time.
+    An approval that is only announced in the record is no reason to exceed a budget: its event waits for room, or for its time.
     An event that only other VMs list drains within capacity, or not at all.
     """
     comes = participant.started or participant.approved or deadlines.out_of_time(participant, settings)
@@ -273,7 +273,7 @@ def _goes_anyway(participant: Participant, settings: Settings) -> bool:
 
 
 def _is_approved_by_operator(unit: Unit) -> bool:
-    """Tell whether an override approves the event, and nothing else blocks it: then capacity does not block it either."""
+    """Return whether an override approves the event and nothing else blocks it: then capacity does not block it either."""
     return overrides.is_approval(unit.event_state.override) and _approves(unit)
 
 
@@ -282,8 +282,8 @@ def _under_way(unit: Unit) -> bool:
 
 
 def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, float, str]:
-    """Return the sort key of a unit. One without a time is served by when it was noticed, so that it is not passed for ever."""
-    # The latest of what its VMs say: none of them can bring the others forward.
+    """Return the sort key of a unit. A unit without a time is served by when it was noticed, so that it does not wait for ever."""
+    # The latest time of its VMs: none of them can bring the others forward.
     moment = max((participant.event.not_before for participant in unit.participants if participant.event.not_before is not None), default=None)
     if moment is None:
         noticed = [participant.record.history[0][1] for participant in unit.participants if participant.record and participant.record.history]
@@ -296,7 +296,7 @@ def _priority(unit: Unit, settings: Settings, now: float) -> tuple[bool, bool, f
 
 
 def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Leases) -> Unit:
-    """Return the unit with its place in the budget taken, or with what it waits for."""
+    """Return the unit with its place in the budget taken, or with the reason why it waits."""
     settings = board.settings
     names = _needs(budget, unit)
     unit = _unsure(budget, unit, taken, settings)
@@ -312,7 +312,7 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         return _hold(_beyond_capacity(unit, anyway), full, board)
     if begins or _approves(unit):
-        # Only what has a chance once the events under way are over may keep others waiting.
+        # Only a unit that fits once the events under way are over may keep others waiting.
         if _full(budget, names, stuck, total=False) is None:
             taken.add(names, f"kept for {event_id}, which is older")
         return _hold(unit, full, board)
@@ -321,18 +321,18 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
 
 
 def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
-    """Mark the participants that drain at their deadline although there is no room."""
+    """Mark the participants that drain at their deadline without room."""
     text = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
     participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
     return Unit(replace(unit.event_state, full=text), participants)
 
 
 def _unsure(budget: Budget, unit: Unit, taken: Tally, settings: Settings) -> Unit:
-    """Keep drained what may have begun to drain.
+    """Keep drained the VMs whose drain may have begun.
 
-    A run may have lost its lease right after it wrote that it begins, and have stopped there, while another took the room.
-    Whether the drain has acted, or is about to, is not known. So it goes on counting as out, is not put back (its room would
-    be given away), and goes on when there is room, or at its deadline.
+    A run may have lost its lease right after it wrote that its drain begins, and have stopped there, while another run took the
+    room. Whether the drain has acted, or is about to, is not known. So the VM stays counted as unavailable, is not undone (another
+    event would take its room), and its drain continues when there is room, or at its deadline.
     """
     if _is_approved_by_operator(unit):
         return unit
@@ -359,7 +359,7 @@ def _of_one(budget: Budget, participant: Participant) -> list[str]:
 
 
 def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> Group | None:
-    """Return the first group that would have too many out. An event whose VMs are all out already puts no more out."""
+    """Return the first group that would have too many unavailable members. An event whose VMs are all unavailable already adds none."""
     for group in dict.fromkeys(group for name in names for group in budget.of[name]):
         wanted = full_groups.members(budget, names, group)
         more = any(name not in budget.out or name in budget.serving for name in wanted)
@@ -371,9 +371,9 @@ def _full(budget: Budget, names: Sequence[str], out: Tally, *, total: bool) -> G
 
 
 def _hold(unit: Unit, group: Group, board: Leases) -> Unit:
-    """Hold new drains. What was begun goes on: it is out already."""
+    """Hold new drains; running ones continue, since their VMs are unavailable already."""
     settings = board.settings
-    # Two runs that gave way to each other must not come back at the same moment.
+    # Two runs that backed off from each other must not return at the same moment.
     check = leases.pause(settings, board.now) if board.others else ROOM_CHECK
     event_state = replace(unit.event_state, waits_for=_waits_for_room(unit, group, settings))
     return Unit(event_state, [_hold_one(event_state, participant, group, check, settings) for participant in unit.participants])
@@ -399,7 +399,7 @@ def _hold_one(event_state: EventState, participant: Participant, group: Group, c
     return replace(
         participant,
         intent="none",
-        # The VMs that are out change from one observation to the next; what is written to the record does not.
+        # The unavailable VMs change from one observation to the next; the reason in the record must not.
         hold=participant.hold or f"capacity group {group.name!r} has no room",
         reason=event_state.full,
         wait=check if last is None or last <= 0 else min(check, last),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a group has no room for an event: too many would be out, or those that stay would not be what must be kept."""
+"""Explain why a group has no room for an event: too many members would be unavailable, or the rest would break a keep condition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH = "the batch"
 
 
 def unkept(budget: Budget, group: Group, wanted: Iterable[str], out: Tally) -> str | None:
-    """Return what of the group's keep is not true of those that still serve once these are out too."""
+    """Return the first keep condition of the group that is false of the members left in service, or None."""
     if not group.keep:
         return None
     gone = {*out.why, *wanted}
@@ -32,12 +32,12 @@ def members(budget: Budget, names: Iterable[str], group: Group) -> list[str]:
 
 
 def dispute(budget: Budget, group: Group, names: Container[str]) -> str | None:
-    """Return the holder of a lease on one of these VMs that declares other members for the group. A lease says nothing about other VMs."""
+    """Return the holder of a lease on one of these VMs that declares other members for the group. A lease covers its own VM only."""
     return next((who for name, who in budget.disputed.get(group, {}).items() if name in names), None)
 
 
 def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
-    """Return why a group lets none of these VMs out, because the number of its unavailable members is not known; or None."""
+    """Return why a group has no room for any of these VMs because the number of its unavailable members is unknown, or None."""
     if group in budget.short:
         missing = [member for member in group.members if member in budget.missing]
         if not missing:
@@ -46,8 +46,8 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
                 " (a slice of it, or a source that failed?), so it is not known how many are unavailable; run it for all members"
             )
         return (
-            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so nobody"
-            " knows how many are out; run it for all members"
+            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so it is"
+            " not known how many are unavailable; run it for all members"
         )
     other = dispute(budget, group, names)
     return f"capacity group {group.name!r} is held: {other} declares other members for it; give all runs the same list" if other else None
@@ -59,7 +59,7 @@ def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: 
         return held
     own = members(budget, names, group)
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
-        return _words_kept(group, unkept(budget, group, own, taken) or "", own, taken)
+        return _keep_text(group, unkept(budget, group, own, taken) or "", own, taken)
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     if len(own) > group.limit:
         never = "; it never fits: make the batch smaller" if who == BATCH else ""
@@ -67,7 +67,7 @@ def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: 
     return f"{start}; {_some(own, len(own))} would be more, beside {_others(group, own, taken)}"
 
 
-def _words_kept(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
+def _keep_text(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
     others = _others(group, own, taken)
     beside = f", beside {others}" if others else ""
     return f"capacity group {group.name!r} must keep {unkept}; without {_some(own, len(own))}{beside} it is not so"

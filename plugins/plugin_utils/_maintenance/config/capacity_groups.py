@@ -31,7 +31,7 @@ class Group:
     name: str
     members: tuple[str, ...]
     limit: int
-    said: str
+    configured: str
     """The limit as configured; empty without max_unavailable, where only C(keep) limits."""
     keep: tuple[Keep, ...] = ()
     """Conditions on the members that stay in service."""
@@ -46,7 +46,7 @@ class Group:
     @property
     def rule(self) -> str:
         """Return the limit as text."""
-        percent = f" ({self.said})" if self.said.endswith("%") else ""
+        percent = f" ({self.configured})" if self.configured.endswith("%") else ""
         return f"{self.limit or 'none'} of its {len(self.members)} members{percent}"
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The actions of a plan: typed values while the plan is made, and the dictionaries that the roles read.
 
-They stand in the lowest folder, because C(decide) makes actions as C(action) does, and imports go downwards only.
+They are in the lowest folder, because C(decide) makes actions as C(act) does, and imports go downwards only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Action:
     event_id: str
     reason: str
     continues: bool = False
-    """Whether the action goes on with something that was begun before: then the next observation is not due at once."""
+    """Whether the action continues one that was begun before: then the next observation is not due at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class WriteRecord(Action):
     """Keys that get the VM's own time."""
     event: Mapping[str, Any] | None
     lease: Mapping[str, Any] | None = _key("lease")
-    """The lease under which it is written; None where it needs none."""
+    """The lease under which it is written; None if it needs none."""
     expected_revision: int | None = _key("expected_revision", optional=True, default=None)
-    """The revision that the record must have, 0 for a record that must not exist; None where any will do."""
+    """The revision that the record must have, 0 for a record that must not exist, None for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +95,11 @@ class Approve(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAction(Action):
-    """Anything that the drain methods of a VM do, under the VM's lease."""
+    """An action of the drain methods of a VM, under the VM's lease."""
 
     lease: Mapping[str, Any] | None = _key("lease")
     keeper: str | None = _key("keeper", optional=True, default="")
-    """The VM that keeps the replica of what is written: None where no VM can, empty where no replica is needed."""
+    """The VM that keeps the replica of the record: None if no VM can, empty if no replica is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +115,14 @@ class Drain(MethodAction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo(MethodAction):
-    """Put back what a failed or held drain has changed, while the event goes on."""
+    """Undo a failed or held drain before the event is over."""
 
     name: ClassVar[str] = "undo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recover(MethodAction):
-    """Put back what a drain has changed, after the event."""
+    """Undo a drain after the event."""
 
     name: ClassVar[str] = "recover"
 
@@ -154,7 +154,7 @@ class Prune(Action):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkProgress(Action):
-    """Write on a VM how far an upgrade is."""
+    """Write the progress mark of an upgrade on a VM."""
 
     name: ClassVar[str] = "mark_progress"
     upgrade: str

@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 try:
     import jmespath
     from jmespath.exceptions import JMESPathError, ParseError
-except ImportError:  # the controller's environment lacks it: said when a policy is loaded
+except ImportError:  # missing in the controller's environment: reported when a policy is loaded
     HAS_JMESPATH = False
 else:
     HAS_JMESPATH = True
@@ -54,7 +54,7 @@ class Expression:
                 raise ExpressionError(message, place + 1 if place >= 0 else None)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
-        """Tell whether the condition is true, in JMESPath's sense of true."""
+        """Return whether the condition is true, in JMESPath's sense of true."""
         result = search(self._compiled, event)
         return not (result is None or result is False or (not isinstance(result, (int, float)) and len(result) == 0))
 
@@ -72,12 +72,12 @@ def compiled(source: str) -> Any:
 
 
 def search(expression: Any, data: Any) -> Any:
-    """Return what a parsed expression finds."""
+    """Return the result of a parsed expression. Raise ExpressionError."""
     try:
         return expression.search(data)
     except JMESPathError as error:
         raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
-    except (TypeError, ValueError, ArithmeticError) as error:  # its functions let some through
+    except (TypeError, ValueError, ArithmeticError) as error:  # JMESPath functions do not catch these
         raise ExpressionError(f"cannot be evaluated: {error}") from error
 
 

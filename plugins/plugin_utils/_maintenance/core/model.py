@@ -22,7 +22,7 @@ __all__ = ["EVENT_KEYS", "PHASES", "STRICTEST", "Event", "Form", "Host", "Identi
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One version of an event, as a document or a record has it."""
+    """One version of an event, from a document or a record."""
 
     key: str
     values: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Event:
 
     @property
     def started(self) -> bool:
-        """Tell whether the event has started: every state but Scheduled is impact, an unknown one too."""
+        """Return whether the event has started: every state but Scheduled is impact, an unknown one too."""
         return str(self.values.get("event_status") or "").lower() != "scheduled"
 
     def for_record(self) -> dict[str, Any]:
@@ -87,12 +87,12 @@ class Override:
     vm: str | None
 
     def holds(self, now: float) -> bool:
-        """Tell whether it still holds at this time."""
+        """Return whether it is in force at this time."""
         return self.until is None or now < self.until
 
     @property
     def unreadable(self) -> bool:
-        """Tell whether it stands for what could not be read."""
+        """Return whether it replaces an override that could not be read."""
         return self.at == float("inf")
 
     @property
@@ -109,7 +109,7 @@ def _minute(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one VM keeps about one event. Times are by that VM's clock."""
+    """The journal of one event on one VM. Times are by that VM's clock."""
 
     event: Event
     revision: int | None
@@ -121,29 +121,29 @@ class Record:
     deadline: float | None
     verified_at: float | None
     approving_at: float | None
-    """When a run was about to approve the event: from then on it may begin any moment."""
+    """When a run announced its approval: from then on the event may begin any moment."""
     approved_at: float | None
     started_at: float | None
     missing_since: float | None
     told: tuple[str, ...]
     outcome: str | None
     methods: tuple[Method, ...]
-    said: tuple[Override, ...] = ()
-    """The overrides of the event that stand in this record; overrides.py decides which of them count."""
+    overrides: tuple[Override, ...] = ()
+    """The overrides of the event in this record; overrides.py decides which of them count."""
 
     @property
     def only_has_overrides(self) -> bool:
-        """Tell whether the record holds overrides only, and nothing was ever done for the event on this VM."""
-        return bool(self.said) and not self.methods and all(phase == "held" for phase, _at in self.history)
+        """Return whether the record holds overrides only, and no drain was ever begun for the event on this VM."""
+        return bool(self.overrides) and not self.methods and all(phase == "held" for phase, _at in self.history)
 
     @property
     def needs_undo(self) -> bool:
-        """Tell whether something may still be changed. Even a state only C(found) may have been acted on before a crash."""
+        """Return whether the VM may still be changed. Even after the state C(found), a method may have acted before a crash."""
         return any(method.state != "undone" for method in self.methods)
 
     @property
     def all_drained(self) -> bool:
-        """Tell whether every method says drained; no method at all is no drain."""
+        """Return whether every method is drained. A record without methods has no drain."""
         return bool(self.methods) and all(method.state == "drained" for method in self.methods)
 
     def last(self, *phases: str) -> float | None:
@@ -151,7 +151,7 @@ class Record:
         return next((at for phase, at in reversed(self.history) if phase in phases), None)
 
     def since(self, phase: str) -> tuple[tuple[str, float], ...]:
-        """Return what followed the last time it entered a phase; everything if it never did."""
+        """Return the history after the last time it entered a phase; the whole history if it never did."""
         for place in range(len(self.history) - 1, -1, -1):
             if self.history[place][0] == phase:
                 return self.history[place + 1 :]
@@ -159,7 +159,7 @@ class Record:
 
     @property
     def ended_the_vm(self) -> bool:
-        """Tell whether the event has probably deleted the VM by now, so that no run waits for it."""
+        """Return whether the event has probably deleted the VM by now, so that no run waits for it."""
         ends = self.event.event_type in ("Preempt", "Terminate")
         return ends and (self.event.started or self.started_at is not None or self.approved_at is not None)
 
@@ -217,7 +217,7 @@ class Replica:
     vm_id: str | None
     record: Record
     keeper_vm_id: str | None = None
-    """Which VM wrote it down; another one that has the file was made from its disk."""
+    """The VM that wrote it; another VM with the file was made from its disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class Observation:
     incarnation: int | None
     listed: Mapping[str, Mapping[str, Any]]
     forms: Mapping[str, Form]
-    """For each event that it lists what tells this version from others."""
+    """For each listed event, its form: what distinguishes this version from others."""
     identity: Identity
     spot: bool
     boot_id: str | None
@@ -247,9 +247,9 @@ class Observation:
     marks: Mapping[str, str] = field(default_factory=dict)
     """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
     moved_at: float | None = None
-    """When the phase of any record changed last."""
+    """The time of the last change of phase in any record."""
     tombstones: frozenset[str] = frozenset()
-    """Events (lower case) whose records are over and removed: a copy of one is none any more."""
+    """Events (lower case) whose records are over and removed: their replicas no longer count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,27 +267,27 @@ class Host:
     last_observation: Observation | None = None
     could_not_approve: tuple[str, ...] = field(default=())
     approved: tuple[str, ...] = ()
-    """Events (lower case) that this run has asked this VM to approve, and that it has."""
+    """Events (lower case) that this VM has approved for this run."""
     labels: Mapping[str, Any] = field(default_factory=dict)
-    """What the inventory says about it (respond_labels), for the keep of capacity groups."""
+    """Its labels in the inventory (respond_labels), for the keep conditions of capacity groups."""
     outside: bool = False
-    """Whether its drain methods change something outside it."""
+    """Whether its drain methods change something outside the VM."""
     targets: tuple[Target, ...] = ()
-    """Where its variables let its drain methods act outside it."""
+    """The targets outside the VM that its variables allow its drain methods."""
     restores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Records that it has lost, by event, as they are to be written back (replicas.py)."""
+    """Records that it has lost, by event, as they will be restored (replicas.py)."""
     listed_before: Mapping[str, Form] | None = None
-    """What its document listed in the observation before this one, in the same run; None where there was no such observation."""
+    """The events that its document listed in the previous observation of this run, or None without one."""
     acknowledged: tuple[str, ...] = ()
-    """Events (lower case) for which this VM has said before its last observation that it is leased by this run."""
+    """Events (lower case) whose lease by this run the VM acknowledged before its last observation."""
 
     @property
     def ok(self) -> bool:
-        """Tell whether there is a good observation."""
+        """Return whether it has a good observation."""
         return self.observation is not None
 
     def is_settled(self, key: str) -> bool:
-        """Tell whether two observations in a row, in this run, found the same about an event: then its document was not only caught in between."""
+        """Return whether two successive observations of this run agree about an event: then the document was not just changing."""
         if self.observation is None or self.listed_before is None:
             return False
         now = self.observation.forms.get(key)
@@ -295,5 +295,5 @@ class Host:
 
     @property
     def unread(self) -> bool:
-        """Tell whether the host is managed, and has no good observation."""
+        """Return whether the host is managed and has no good observation."""
         return self.observation is None and self.state not in ("excluded", "retired")

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def parse(value: Any) -> float | None:
-    """Return seconds since 1970, or None for what is no time. A time without a zone is UTC."""
+    """Return seconds since 1970, or None for any other value. A time without a zone is UTC."""
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, str):
@@ -43,7 +43,7 @@ def as_datetime(seconds: float) -> datetime:
 
 
 def duration(seconds: float | None) -> str:
-    """Say a number of seconds as operators read it; ? for one that is not known."""
+    """Return a number of seconds as text for operators; ? for None."""
     if seconds is None:
         return "?"
     if not math.isfinite(seconds):

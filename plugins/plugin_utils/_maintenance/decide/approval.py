@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which events are approved now, and from which VM. One request per approver for all its events.
 
-First it is noted on every VM of the event that it is about to be approved. Only a plan that sees this note on all of them
-gives the approval: from the note on no run undoes a drain, and all runs count these VMs as out, so that a request
-that was slow, or of a run that died, finds the VMs as they were when it was decided.
+Before an approval, the record of every VM of the event gets a note that the approval follows. Only a plan that finds this note on all
+of them approves: after the note no run undoes a drain, and all runs count these VMs as unavailable, so that a slow request, or one of
+a killed run, finds the VMs as they were when the approval was decided.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[EventState], dict[str, list[Host]]]:
     """Return the event states, and the approvers of each event that may be approved now.
 
-    An event state says what its approval waits for, and its participants that must be checked once more get the intent to verify.
+    An event state gets the reason why its approval waits; participants that must be checked once more get the intent to verify.
     """
     found: list[EventState] = []
     approvers: dict[str, list[Host]] = {}
@@ -39,7 +39,7 @@ def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[
 
 
 def _is_open(event_state: EventState) -> bool:
-    """Tell whether the event can still be approved, and nothing but its drains keeps it from that."""
+    """Return whether the event can still be approved, and only its drains may keep it waiting."""
     begun = event_state.started or event_state.approved
     held = event_state.blockers or event_state.full
     return event_state.ours and event_state.listed and bool(event_state.hit) and not begun and not held
@@ -49,15 +49,15 @@ def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
     approvers = _approvers(event_state, again=False)
     if approvers:
         return event_state, approvers
-    # All have failed. They try again, but not at once, and the operator reads what else can be done.
+    # All have failed. They retry later, and the operator reads what else can be done.
     text = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
     return replace(event_state, waits_for=text), _approvers(event_state, again=True)
 
 
 def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]], settings: Settings) -> tuple[list[EventState], list[Approve]]:
-    """Return the requests for the events that are ready, whose VMs this run holds, and whose records all say that they are about to be approved.
+    """Return the requests for the events that are ready, whose VMs this run has leased, and whose records all have the note of the approval.
 
-    Where a record does not say so yet, the event state that is returned asks for that.
+    If a record has no note yet, the returned event state requests it.
     """
     found: list[EventState] = []
     posts: dict[tuple[str, bool], list[EventState]] = {}
@@ -84,17 +84,17 @@ def _has_note(participant: Participant) -> bool:
 
 
 def _noted(event_state: EventState) -> bool:
-    """Tell whether the records of all VMs of the event say that it is about to be approved."""
+    """Return whether the records of all VMs of the event have the note of the approval."""
     return all(_has_note(participant) for participant in _present(event_state))
 
 
 def _must_drain(event_state: EventState) -> list[Participant]:
-    """Return the participants that an approval after drains waits for: no VM whose own decision needs no drain, nor one that counts as drained."""
+    """Return the participants whose drains an approval waits for: not those that need no drain, nor those that count as drained."""
     return [participant for participant in event_state.hit if participant.decision.drain and not approval_blockers.counts_as_drained(event_state, participant)]
 
 
 def _all_drained(event_state: EventState, settings: Settings) -> bool:
-    """Tell whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
+    """Return whether every managed VM in Resources has drained for the event and still is drained (rule 1)."""
     return all(drained_now(participant) and fresh(participant, settings) for participant in _must_drain(event_state))
 
 
@@ -109,19 +109,19 @@ def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventSta
     return replace(with_participants(event_state, checked), waits_for=text)
 
 
-def _can(event_state: EventState, host: Host, again: bool) -> bool:
-    """Tell whether its own document lists it as one that can be approved. What has started there cannot, whatever the VMs it names say of it."""
+def _can_approve(event_state: EventState, host: Host, again: bool) -> bool:
+    """Return whether the host's own document lists the event as one that can be approved: not yet started there, whatever other VMs report."""
     event = event_state.seen.documents.get(host.name)
     return event is not None and not event.started and (again or event_state.key not in host.could_not_approve)
 
 
 def _approvers(event_state: EventState, *, again: bool) -> list[Host]:
-    """Return the first in the inventory that can; a member of the group that lists it where none can. Terminate: each its own."""
-    hit = [participant.host for participant in event_state.hit if _can(event_state, participant.host, again)]
+    """Return the first VM of the event that can approve it, else another VM that lists it. For Terminate return each of its VMs."""
+    hit = [participant.host for participant in event_state.hit if _can_approve(event_state, participant.host, again)]
     if event_state.event.event_type == "Terminate":
         return hit
     if not hit:
-        hit = [host for host in event_state.seen.listed_by if _can(event_state, host, again)]
+        hit = [host for host in event_state.seen.listed_by if _can_approve(event_state, host, again)]
     return hit[:1]
 
 

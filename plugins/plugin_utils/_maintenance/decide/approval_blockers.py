@@ -1,10 +1,9 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blockers of an approval, whatever the drains of the event do. Each function returns a reason as text, or None.
+"""The blockers of an approval, apart from the drains of the event. Each function returns a reason as text, or None.
 
-Leases of other runs and capacity are no blockers here: whether an event fits depends on the events served before it
-(leases.py, allocation.py).
+Leases of other runs and capacity are decided elsewhere (leases.py, allocation.py), because they depend on the events served before.
 """
 
 from __future__ import annotations
@@ -111,13 +110,13 @@ APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ..
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:
-    """Tell whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
+    """Return whether the policy counts an unreachable VM as drained. A VM whose observation failed is not unreachable."""
     return not participant.ok and participant.host.state == "unreachable" and event_state.decision.unreachable == "drained"
 
 
 def setback(event_state: EventState, settings: Settings) -> Participant | None:
-    """Return a VM whose drain failed and that is not ready for its retry, or None. Until then the other VMs of the event serve as well."""
-    # With any override, what is drained stays drained. And where the VMs' documents contradict each other, each VM counts for itself only.
+    """Return a VM whose drain failed and that is not ready for its retry, or None. Until its retry the other VMs of the event stay in service."""
+    # With any override, drained VMs stay drained. If the VMs' documents contradict each other, each VM counts for itself only.
     if event_state.override is not None or event_state.divided:
         return None
     for participant in event_state.hit:

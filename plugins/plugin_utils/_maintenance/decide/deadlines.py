@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When things are due: drains, deadlines, retries."""
+"""Compute when drains, deadlines and retries are due."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
-# A check of what is drained already gets at least this long, also right before NotBefore.
+# The check of a drained VM gets at least this long, also right before NotBefore.
 SHORTEST = 10.0
 
 
 def must_drain(participant: Participant, settings: Settings) -> bool:
-    """Tell whether waiting for another pass would be too late for a whole drain. What is approved may begin any moment."""
+    """Return whether waiting for another pass would be too late for a whole drain. An approved event may begin any moment."""
     return participant.coming or out_of_time(participant, settings)
 
 
 def out_of_time(participant: Participant, settings: Settings) -> bool:
-    """Tell whether a whole drain must begin now by the time that the VM's own document names."""
+    """Return whether a whole drain must begin now, by NotBefore of the VM's own document."""
     left = latest(participant, settings)
     return left is not None and left <= 0
 
 
 def latest(participant: Participant, settings: Settings) -> float | None:
-    """Return the seconds until a whole drain must begin; None where there is no such time."""
+    """Return the seconds until a whole drain must begin, or None without NotBefore."""
     return None if participant.left is None else participant.left - (settings.drain_seconds + settings.margin + settings.pass_interval)
 
 
 def too_near_to_undo(event_state: EventState, participant: Participant, settings: Settings) -> bool:
-    """Tell whether there is no time to put back and drain again before the event begins, as far as one can know."""
+    """Return whether there is no time to undo and drain again before the event begins, as far as known."""
     if participant.coming:
         return True
     if overrides.is_approval(event_state.override) and not event_state.blockers:
@@ -41,7 +41,7 @@ def too_near_to_undo(event_state: EventState, participant: Participant, settings
 
 
 def kept_from_draining(participant: Participant, settings: Settings) -> bool:
-    """Tell whether an override keeps the drain from beginning now."""
+    """Return whether an override keeps the drain from beginning now."""
     return overrides.blocks_drain(participant.override, must_drain=must_drain(participant, settings))
 
 
@@ -55,7 +55,7 @@ class Due:
 
 
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
-    """Tell whether a drain may begin now."""
+    """Return whether a drain may begin now."""
     last = latest(participant, settings)
     if participant.override is not None and kept_from_draining(participant, settings):
         waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]
@@ -89,12 +89,12 @@ def _near(participant: Participant, last: float | None, before: float) -> Due:
 
 
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:
-    """Return until when a drain may take, by the controller's clock: its longest time, and soon enough before NotBefore."""
+    """Return when a drain must be done, by the controller's clock: within its longest time, and soon enough before NotBefore."""
     began = participant.record.last("draining") if participant.record and not begins else None
     limit = (now if began is None else min(began - clock_offset(participant.host, now), now)) + settings.drain_seconds
     if not participant.started and participant.event.not_before is not None:
         due = participant.event.not_before - settings.margin
-        # A failure should be seen by a pass that can still do something about it, where there is time for that.
+        # If there is time, leave enough for a later pass to react to a failure.
         early = due - settings.pass_interval
         limit = min(limit, early if early > now + SHORTEST else due)
     return max(limit, now + SHORTEST) if begins else limit
@@ -102,7 +102,7 @@ def deadline(participant: Participant, settings: Settings, now: float, *, begins
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Where a failed drain stands."""
+    """The retries of a failed drain."""
 
     failures: int
     exhausted: bool
@@ -113,7 +113,7 @@ def retry(participant: Participant, settings: Settings) -> Retry:
     """Return the retries of a failed drain. They are counted from the history, so that a crash cannot leave a wrong counter."""
     record = participant.record
     if record is None:
-        raise AssertionError("only a part with a record gets here")
+        raise AssertionError("only a participant with a record gets here")
     times = [at for phase, at in record.since("noticed") if phase == "failed"]
     failures = max(len(times), 1)
     allowed = 0 if (participant.decision.on_drain_failure or settings.on_drain_failure) == "hold" else settings.retries

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each VM of an event needs next, by itself. Which VM waits for another is decided afterwards (allocation.py, undo_order.py)."""
+"""Decide what each VM of an event needs next, by itself. Which VM waits for another is decided afterwards (allocation.py, undo_order.py)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _decide(event_state: EventState, participant: Participant, setback: Particip
     if _has_failed(event_state, participant):
         return _failed(event_state, participant, settings)
     if not participant.may_begin:
-        # Other VMs may list it still: so it is not over, and nothing begins here.
+        # Other VMs may still list the event: so it is not over, and nothing begins here.
         return _in_doubt(participant)
     return _live(event_state, participant, setback, settings, now)
 
 
 def _has_failed(event_state: EventState, participant: Participant) -> bool:
-    """Tell whether the drain has failed for an event that some VM still lists."""
+    """Return whether the drain has failed for an event that some VM still lists."""
     record = participant.record
     return record is not None and record.phase == "failed" and record.outcome is None and (participant.listed or event_state.listed)
 
@@ -44,9 +44,9 @@ def _has_failed(event_state: EventState, participant: Participant) -> bool:
 def _silent(event_state: EventState, participant: Participant) -> Participant:
     name = participant.host.name
     if participant.record is not None and participant.record.ended_the_vm and participant.host.state != "resting":
-        return replace(participant, asleep=True, reason=f"{name} does not answer any more; {event_state.event.event_type} deletes it")
+        return replace(participant, asleep=True, reason=f"{name} no longer answers; {event_state.event.event_type} deletes it")
     if participant.host.state == "resting":
-        text = f"{name} takes no part in this run any more; the next one looks at it again"
+        text = f"{name} no longer takes part in this run; the next run observes it again"
         return replace(participant, asleep=True, reason=None if participant.has_ended else text)
     # A VM that this run has reached comes back from a reboot; one that has never answered may never do.
     asleep = not participant.host.reached_before and not event_state.listed
@@ -59,7 +59,7 @@ def _in_doubt(participant: Participant) -> Participant:
 
 
 def drained_now(participant: Participant) -> bool:
-    """Tell whether the VM is drained, and was verified in its present boot."""
+    """Return whether the VM is drained, and was verified in its present boot."""
     record, observation = participant.record, participant.host.observation
     if record is None or observation is None or not record.all_drained or record.phase not in ("drained", "approved", "started"):
         return False
@@ -71,14 +71,14 @@ def drained_now(participant: Participant) -> bool:
 
 
 def fresh(participant: Participant, settings: Settings) -> bool:
-    """Tell whether the drain was verified so lately that an approval may rely on it."""
+    """Return whether the drain was verified recently enough for an approval."""
     if not drained_now(participant) or participant.record is None or participant.record.verified_at is None:
         return False
     return -JITTER <= participant.observed_at - participant.record.verified_at <= settings.verify_seconds
 
 
 def _after(participant: Participant, settings: Settings) -> Participant:
-    """Decide for a VM that the event is gone for: put back what was changed, then wait until the VM is in service."""
+    """Decide for a VM whose event is gone: recover it, then wait until it is in service."""
     record, observation = participant.record, participant.host.observation
     if record is None or observation is None:
         return participant
@@ -106,21 +106,21 @@ def _until_retry(record: Record, observation: Observation, failures: int, settin
 
 
 def _not_in_service(observation: Observation, settings: Settings) -> str | None:
-    """Return why a VM that was put back is not in service yet, or None."""
+    """Return why a VM that was recovered is not in service yet, or None."""
     if observation.in_service is True or (observation.in_service is None and not settings.has_health):
         return None
-    unsaid = "its health is not known" if observation.in_service is None else "its health check fails"
-    return f"not in service yet: {observation.in_service_why or unsaid}"
+    unknown = "its health is not known" if observation.in_service is None else "its health check fails"
+    return f"waiting for recovery: {observation.in_service_why or unknown}"
 
 
 def _long_over(participant: Participant, settings: Settings) -> bool:
-    """Tell whether the end is so long ago that a failure was reported already: a schedule reports it once or twice, not for a whole day."""
+    """Return whether the event ended so long ago that its failure was reported before: a schedule must not report it for a whole day."""
     recovered = participant.record.last("recovered") if participant.record else None
     return recovered is not None and participant.observed_at - recovered > max(settings.pass_interval, 60.0)
 
 
 def recovery_overdue(participant: Participant, settings: Settings) -> bool:
-    """Tell whether nothing has moved on the VM for longer than a recovery may take. Another event's progress counts too."""
+    """Return whether the VM made no progress for longer than a recovery may take. Another event's progress counts too."""
     observation = participant.host.observation
     if observation is None:
         return False
@@ -128,7 +128,7 @@ def recovery_overdue(participant: Participant, settings: Settings) -> bool:
 
 
 def began_undrained(participant: Participant) -> bool:
-    """Tell whether the event began on a VM whose drain had failed."""
+    """Return whether the event began on a VM whose drain had failed."""
     record = participant.record
     began = _began_at(record) if record else None
     if record is None or began is None:
@@ -138,7 +138,7 @@ def began_undrained(participant: Participant) -> bool:
 
 
 def _began_at(record: Record) -> float | None:
-    """Return when the event began: observed, or concluded, where it vanished after its time without an observation in between."""
+    """Return when the event began, as observed, or as concluded for an event that vanished after NotBefore; or None."""
     if record.started_at is not None:
         return record.started_at
     due, missing = record.event.not_before, record.missing_since
@@ -166,7 +166,7 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
 
 
 def _may_retry(participant: Participant, settings: Settings) -> bool:
-    """Tell whether a drain that has failed may begin again."""
+    """Return whether a failed drain may be retried."""
     can = participant.decision.drain and participant.host.methods and participant.may_begin
     return bool(can) and not deadlines.kept_from_draining(participant, settings)
 
@@ -183,7 +183,7 @@ def _live(event_state: EventState, participant: Participant, setback: Participan
 
 
 def _waits_for_sibling(event_state: EventState, participant: Participant, settings: Settings) -> bool:
-    """Tell whether there is time to serve until another VM of the event has been drained."""
+    """Return whether the VM has time to stay in service until another VM of the event is drained."""
     return not deadlines.too_near_to_undo(event_state, participant, settings) and not deadlines.must_drain(participant, settings)
 
 

@@ -1,11 +1,11 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several runs at once: which run may act on which VM (design: several runs at once).
+"""Decide which run may act on which VM (design: several runs at once).
 
-A run acquires the leases of all readable VMs of an event, or none, and acts only in a plan that is made from observations taken after all of
-these leases were acknowledged. No run passes another's lease. So of two runs that want the same VM, or the last room of a
-group, at least one sees the other before it acts.
+A run acquires the leases of all readable VMs of an event, or none, and acts only by a plan whose observations are newer than the
+acknowledgement of all these leases. No run ignores a live lease of another. So of two runs that want the same VM, or the last place
+in a budget, at least one observes the other's lease before it acts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.dec
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
 LIVE_INTENTS = ("drain", "verify", "undo")
-# A run that gave way tries again after a random part of this.
+# A run that backed off retries after a random part of this.
 PAUSE = 30.0
 
 
@@ -57,10 +57,10 @@ def read(hosts: Iterable[Host], settings: Settings, now: float) -> Leases:
 def arrange(
     board: Leases, event_states: Sequence[EventState], approvers: Mapping[str, list[Host]], hosts: Iterable[Host]
 ) -> tuple[list[EventState], dict[str, list[Host]]]:
-    """Acquire what is missing, and hold back what has no lease yet.
+    """Acquire missing leases, and hold participants without a lease.
 
-    Return the event states in which only participants may act whose VMs this run holds, and the approvers of the events that
-    no other run is at work on.
+    Return the event states, in which only participants act whose VMs this run has leased, and the approvers of the events on which
+    no other run is at work.
     """
     found, free = [], dict(approvers)
     for event_state in event_states:
@@ -76,14 +76,14 @@ def arrange(
 
 
 def tidy(board: Leases, hosts: Iterable[Host]) -> None:
-    """Release the leases that this run does not need any more, and remove expired ones."""
+    """Release the leases that this run no longer needs, and remove expired ones."""
     if board.settings.run.id:
         for host in hosts:
             _tidy(board, host)
 
 
 def token(settings: Settings) -> dict[str, Any] | None:
-    """Return the part of an action by which it is done under this run's lease."""
+    """Return the lease for an action of this run, or None for a run without an id."""
     return {"run": settings.run.id, "seconds": settings.lease_seconds} if settings.run.id else None
 
 
@@ -108,10 +108,10 @@ def _recoveries(board: Leases, event_state: EventState) -> EventState:
 
 
 def _whole_event(board: Leases, event_state: EventState, approvers: Sequence[Host] | None) -> _Served:
-    """Acquire the leases of all VMs of the event that can be read, as draining and approving need them; what is urgent needs its own VM only."""
+    """Acquire the leases of all readable VMs of the event, which draining and approving need; an urgent action needs its own VM only."""
     every = [participant for participant in event_state.participants if participant.ok and not participant.over]
     divided = event_state.divided
-    # A VM that the event does not name any more needs its own lease only. So does each VM where the VMs' documents contradict each
+    # A VM that the event no longer names needs its own lease only. So does each VM where the VMs' documents contradict each
     # other: the event is not approved in any case, its VMs are not known, and each VM goes by its own document.
     live = [participant for participant in every if participant.named and not divided]
     for participant in every:
@@ -137,32 +137,32 @@ def _held_back(board: Leases, event_state: EventState, acting: Iterable[Particip
         if _is_urgent(participant, board.settings):
             event_state = _one_vm(board, event_state, waiting)
         elif other is not None:
-            event_state = with_participants(event_state, [_give_way(board, waiting, other)])
+            event_state = with_participants(event_state, [_back_off(board, waiting, other)])
     return event_state
 
 
 def _is_urgent(participant: Participant, settings: Settings) -> bool:
-    """Tell whether it is done under a lease on its own VM alone: what is under way at the deadline, and what a failed drain has changed.
+    """Return whether the participant acts under a lease on its own VM alone: at its deadline, and to undo a failed drain.
 
-    Else a VM that cannot be leased, or that says it is leased for ever, would leave the others undrained when Azure takes them,
+    Otherwise a VM that cannot be leased, or that reports an endless lease, would leave the others undrained when Azure takes them,
     or out of service.
     """
     return participant.intent == "undo" or (not participant.presumed and deadlines.must_drain(participant, settings))
 
 
 def _one_vm(board: Leases, event_state: EventState, participant: Participant) -> EventState:
-    """Acquire the lease of one VM. To put back what an event left, its VM is enough: the others may be gone for good."""
+    """Acquire the lease of one VM. Recovery needs only its own VM: the others may be gone for good."""
     other = at_work(board, [participant.host.name])
     if other is None:
         may_act = leased(board, event_state.event.event_id, [participant.host], add=True)
         return with_participants(event_state, [replace(participant, may_act=may_act)])
     if participant.named:
         event_state = replace(event_state, leased=other)
-    return with_participants(event_state, [_give_way(board, participant, other)])
+    return with_participants(event_state, [_back_off(board, participant, other)])
 
 
 def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
-    """Return which other run is at work on these VMs, or None. An expired lease is in no run's way: acquiring a lease removes it."""
+    """Return which other run is at work on these VMs, or None. Expired leases do not block: acquiring a lease removes them."""
     for name in wanted:
         for lease in board.others.get(name, ()):
             if not lease.expired:
@@ -171,12 +171,12 @@ def at_work(board: Leases, wanted: Iterable[str]) -> str | None:
     return None
 
 
-def _give_way(board: Leases, participant: Participant, text: str) -> Participant:
+def _back_off(board: Leases, participant: Participant, text: str) -> Participant:
     return replace(participant, intent=participant.undrained_intent, reason=text, wait=pause(board.settings, board.now))
 
 
 def leased(board: Leases, event_id: str, hosts: Iterable[Host], *, add: bool) -> bool:
-    """Tell whether this run holds all their leases, and held them before the observation. With C(add) it acquires those that are missing."""
+    """Return whether this run had the leases of all these hosts before the observation. With C(add) acquire the missing ones."""
     if not board.settings.run.id:
         return True
     digest, key = event_digest(event_id), event_id.strip().lower()
@@ -201,12 +201,12 @@ def _acquire(board: Leases, event_id: str, host: Host, expired: list[str]) -> Ac
         event_id=event_id,
         lease={"run": run.id, "who": run.who, "kind": run.kind, "seconds": board.settings.lease_seconds, "groups": groups},
         expired=expired,
-        reason=f"it is leased for {event_id}",
+        reason=f"leased by this run for {event_id}",
     )
 
 
 def _tidy(board: Leases, host: Host) -> None:
-    """Release the leases of one VM that this run does not need any more, and remove expired ones."""
+    """Release the leases of one VM that this run no longer needs, and remove expired ones."""
     going = {action.host for action in board.actions if isinstance(action, AcquireLease)}
     expired = [lease.name for lease in board.others.get(host.name, ()) if lease.expired] if host.name not in going else []
     unneeded = [lease for digest, lease in board.own.get(host.name, {}).items() if (host.name, digest) not in board.kept]
@@ -223,7 +223,7 @@ def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> Re
         event_id=event_id,
         lease={"run": board.settings.run.id},
         expired=expired,
-        reason="the time limit of a lease has passed" if expired else "nothing is done here for now",
+        reason="expired lease removed" if expired else "lease released",
         # Removing a dead run's lease makes room; releasing this run's own is no reason to observe again.
         continues=not expired,
     )

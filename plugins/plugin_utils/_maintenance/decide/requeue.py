@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When the next observation is useful, and which VMs are watched until then."""
+"""Decide when the next observation is due, and which VMs are watched until then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 WATCHED = 4
-# What takes long is observed less and less often, up to this many seconds apart.
+# Long actions are observed less and less often, up to this many seconds apart.
 SLOWEST_CHECK = 30.0
 # A VM that does not answer may come back any moment.
 SILENT_CHECK = 15.0
@@ -24,7 +24,7 @@ SILENT_CHECK = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Requeue:
-    """How long to wait, for what, and which VMs to watch meanwhile."""
+    """The time until the next observation, its reason, and the VMs to watch meanwhile."""
 
     done: bool
     seconds: float
@@ -33,18 +33,18 @@ class Requeue:
 
     @property
     def next_look_in(self) -> int | None:
-        """Return in how many whole seconds the next run is useful, at least 1; None where nothing is left to do: then the schedule decides."""
+        """Return the whole seconds until the next run is due, at least 1, or None if nothing is left to do: then the schedule decides."""
         return None if self.done else max(math.ceil(self.seconds), 1)
 
 
 def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: Sequence[Action], settings: Settings) -> Requeue:
-    """Return when the next observation is useful."""
+    """Return when the next observation is due, and why."""
     alive = [event_state for event_state in event_states if is_alive(event_state)]
     found: list[tuple[float, str]] = []
     for event_state in alive:
         if event_state.left is not None:
             found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may begin then"))
-        found += [_part(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
+        found += [_participant(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
@@ -53,21 +53,21 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
         return Requeue(done, 0.0, "there are actions to take", _watch(alive))
     seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
-    # All watch side by side and end together: what one hears must not wait long for the silence of another.
+    # All watch in parallel and end together: the news of one must not wait long for a VM without news.
     longest = settings.longest_requeue if len(watch) < 2 else min(settings.longest_requeue, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
     return Requeue(done, round(seconds, 3), why, watch)
 
 
 def is_alive(event_state: EventState) -> bool:
-    """Tell whether something will still be done about an event."""
+    """Return whether an event still needs actions or observations."""
     return event_state.ours and any(
         not participant.asleep and (participant.named or participant.record is not None) for participant in event_state.participants
     )
 
 
 def may_come_back(host: Host) -> bool:
-    """Tell whether a VM that this run has reached, and that fell silent, has something on it that is not finished."""
+    """Return whether a VM that this run had reached, and that no longer answers, has unfinished records."""
     if not host.unread or not host.reached_before:
         return False
     before = host.last_observation
@@ -76,7 +76,7 @@ def may_come_back(host: Host) -> bool:
     return any(record.phase != "recovered" and not record.ended_the_vm for record in before.records.values())
 
 
-def _part(event_state: EventState, participant: Participant, settings: Settings) -> tuple[float, str]:
+def _participant(event_state: EventState, participant: Participant, settings: Settings) -> tuple[float, str]:
     name = participant.host.name
     if not participant.ok:
         return SILENT_CHECK, f"{name} did not answer"
@@ -85,7 +85,7 @@ def _part(event_state: EventState, participant: Participant, settings: Settings)
     history = participant.record.history if participant.record else ()
     age = max(participant.observed_at - history[-1][1], 0.0) if history else 0.0
     if participant.intent in ("drain", "undo", "recover", "finish", "verify"):
-        return min(max(settings.check_interval, age / 10), SLOWEST_CHECK), f"{name}: {participant.intent} takes its time"
+        return min(max(settings.check_interval, age / 10), SLOWEST_CHECK), f"{name}: {participant.intent} is not done yet"
     return min(max(settings.check_interval, age / 2), settings.longest_requeue), f"{name}: waits for news of {event_state.event.event_id}"
 
 

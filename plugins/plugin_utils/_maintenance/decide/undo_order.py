@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several events on one VM: nothing is put back while another event needs it drained, then the newest drain first."""
+"""Order the undo of several events on one VM: none while another event needs it drained, then the newest drain first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pair = tuple[EventState, Participant]
 
 
 def arrange(event_states: Iterable[EventState], settings: Settings) -> list[EventState]:
-    """Return the event states with undo and recovery waiting where they must."""
+    """Return the event states, with the undo and recovery held that must wait."""
     event_states = list(event_states)
     by_host: dict[str, list[Pair]] = defaultdict(list)
     for event_state in event_states:
@@ -36,7 +36,7 @@ def arrange(event_states: Iterable[EventState], settings: Settings) -> list[Even
 def _keeps(participant: Participant) -> bool:
     if participant.intent in ("drain", "verify"):
         return True
-    # A participant whose recovery waits for its retry needs nothing; it only has not been put back yet.
+    # A participant whose recovery waits for its retry does not need a drained VM; it is only not recovered yet.
     return participant.intent == "stay" and participant.holds_changes and not participant.over
 
 
@@ -45,7 +45,7 @@ def _goes_back(participant: Participant) -> bool:
 
 
 def _one_host(pairs: list[Pair]) -> list[Pair]:
-    """Keep a VM drained while another event needs it so; else let only its newest drain be undone."""
+    """Keep a VM drained while another event needs that; else undo only its newest drain."""
     if not any(_goes_back(participant) for _event_state, participant in pairs):
         return pairs
     keepers = [event_state.event.event_id for event_state, participant in pairs if _keeps(participant)]
@@ -53,14 +53,14 @@ def _one_host(pairs: list[Pair]) -> list[Pair]:
         text = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
         kept = f"kept drained for {text}"
         return [(event_state, replace(one, intent="kept", reason=kept) if _goes_back(one) else one) for event_state, one in pairs]
-    # What a later drain found and would put back is what the earlier one left: only newest first ends where it began.
+    # The findings of a later drain are the state that the earlier one left: only newest first restores the original state.
     changed = sorted((participant for _event_state, participant in pairs if participant.holds_changes), key=_order, reverse=True)
     blocking = next((participant for participant in changed if not (participant.asleep and participant.intent == "stay")), None)
     return [(event_state, _after_later(event_state, one) if _goes_back(one) and one is not blocking else one) for event_state, one in pairs]
 
 
 def _after_later(event_state: EventState, participant: Participant) -> Participant:
-    return replace(participant, intent="kept", reason=f"{event_state.event.event_id} is put back after what was drained later")
+    return replace(participant, intent="kept", reason=f"{event_state.event.event_id} is undone after later drains")
 
 
 def _order(participant: Participant) -> int:
@@ -68,20 +68,20 @@ def _order(participant: Participant) -> int:
 
 
 def _held_out(pairs: list[Pair]) -> list[Pair]:
-    """Mark what cannot finish: while a VM is out for one event, its health says nothing about the recovery from another."""
+    """Mark participants that cannot finish: while a VM is drained for one event, its health proves nothing about recovery from another."""
     out_for = [event_state for event_state, participant in pairs if participant.holds_changes or participant.intent == "drain"]
     found = []
     for event_state, participant in pairs:
         other = next((other for other in out_for if other.key != event_state.key), None)
         if participant.intent == "finish" and other is not None:
-            reason = f"not in service yet: it is out for {other.event.event_id}" if participant.reason else participant.reason
+            reason = f"waiting for recovery: it is out for {other.event.event_id}" if participant.reason else participant.reason
             participant = replace(participant, held_out=True, reason=reason)
         found.append((event_state, participant))
     return found
 
 
 def _overdue(participant: Participant, settings: Settings) -> Participant:
-    """Report an undo that takes too long; it is tried again all the same."""
+    """Report an undo that takes too long; it is still retried."""
     record = participant.record
     since = record.last("failed", "held") if record else None
     if record is None or since is None or participant.intent != "undo" or participant.observed_at - since <= settings.undo_seconds + settings.retry_pause:

@@ -1,10 +1,10 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drains of VMs whose own document proves nothing yet, for events that only others list.
+"""Limit the drains of VMs whose own document proves nothing yet, for events that only other VMs list.
 
-Where Scheduled Events were enabled just now the VM's own list is empty whatever is coming, so only the documents of others name the event. They may
-be false. In a capacity group such a drain needs room as any other; VMs without a group go one at a time.
+Right after Scheduled Events were enabled, a VM's own list is empty, so only the documents of other VMs name the event. Those may be
+false. In a capacity group such a drain needs room like any other; VMs without a group drain one at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHECK = 15.0
 
 
 def one_at_a_time(event_states: Iterable[EventState], grouped: Container[str]) -> list[EventState]:
-    """Hold all but one of the VMs without a capacity group that would drain for what only other VMs list."""
+    """Hold all but one of the VMs without a capacity group that would drain for an event that only other VMs list."""
     event_states = list(event_states)
     participants = [participant for event_state in event_states for participant in _unproven(event_state, grouped)]
     first = next((participant.host.name for participant in participants if participant.holds_changes), None)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the names in an event's Resources to inventory hosts, by identity."""
+"""Resolve the names in an event's Resources to inventory hosts, by identity."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Directory:
                     self.nameless.append(host)
                 self._by_inventory_name[host.name.lower()].append(host)
         self.contested = _contested(self._by_name)
-        """By inventory host: the hosts that state the same identity. A VM can state any name, so one of them is another VM than it says."""
+        """By inventory host: the hosts that state the same identity. A VM can state any name, so one of them has a wrong identity."""
 
     def in_order(self, hosts: Iterable[Host]) -> list[Host]:
         """Sort hosts in the order of the inventory, which no VM chooses."""

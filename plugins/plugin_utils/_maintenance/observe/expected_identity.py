@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The identity of a VM by the inventory. Where the inventory knows it, it decides; a VM that contradicts it was not observed."""
+"""The identity of a VM by the inventory. The inventory decides; a VM that contradicts it counts as not observed."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
 
 
 def identity(given: Any) -> Identity | None:
-    """Return the identity that the inventory knows, or None where it knows nothing."""
+    """Return the identity that the inventory knows, or None."""
     source = {key: plain_values.text(value) for key, value in plain_values.mapping(given).items() if key in KEYS}
     return Identity(**source) if any(source.values()) else None
 
 
 def contradiction(given: Any, identity: Identity) -> str | None:
-    """Return how the VM contradicts the inventory, or None where they agree, or one of them does not know."""
+    """Return how the VM contradicts the inventory, or None if they agree or one of them is unknown."""
     for key, wanted in plain_values.mapping(given).items():
         leased = getattr(identity, key, None) if key in KEYS else None
         if leased is not None and plain_values.text(wanted) not in (None, leased):

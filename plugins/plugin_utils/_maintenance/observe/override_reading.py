@@ -26,6 +26,6 @@ def _override(value: Any) -> Override:
     known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
     who = plain_values.text(given.get("who")) or "somebody"
     if at is None or not known or action is None:
-        # Written by a newer version perhaps. Going on without it would be worse than to wait for an operator.
-        return Override("hold", who, f"what was said cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
+        # Perhaps a newer version wrote it. To ignore it would be worse than to wait for an operator.
+        return Override("hold", who, f"the override cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
     return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))

@@ -300,7 +300,7 @@ def read_record(value: Any) -> Record | None:
         phase=phase,
         history=_history(given.get("history")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
-        said=override_reading.read_overrides(given.get("decision")),
+        overrides=override_reading.read_overrides(given.get("decision")),
         **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 

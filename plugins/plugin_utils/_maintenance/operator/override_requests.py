@@ -69,9 +69,9 @@ def load(given: Any, now: float) -> OverrideRequest:
     if action not in ACTIONS:
         raise OverrideRequestError(f"decide_action is {action!r}; it must be one of {', '.join(ACTIONS)}")
     if not who:
-        raise OverrideRequestError("nobody knows who says it: give decide_who")
+        raise OverrideRequestError("decide_who is missing: the name of the operator")
     if action in NEEDS_WHY and not why:
-        raise OverrideRequestError(f"decide_why is missing: {action} needs a reason for those who look at it later")
+        raise OverrideRequestError(f"decide_why is missing: {action} needs a reason for the records")
     if texts["vm"]:
         raise OverrideRequestError("decide_vm was for retire_vm, which is respond_retired now: name the VM there")
     long = [key for key in ("who", "why") if len(texts[key]) > LONGEST_TEXT]
@@ -120,7 +120,7 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
     if not carriers:
-        names = ", ".join(event_state.event.resources) or "it names nobody"
+        names = ", ".join(event_state.event.resources) or "it names no VM"
         raise OverrideRequestError(f"no VM of event {event_state.event.event_id} answers ({names}), and only their records count; try again when one does")
     override = _repeated_or_new(request, carriers, moment)
     return {
@@ -146,12 +146,12 @@ def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
 def _shown(seen: ObservedEvent) -> str:
     event = merge(seen.versions or seen.recorded)
     more = f" and {len(event.resources) - SHOWN_VMS} more" if len(event.resources) > SHOWN_VMS else ""
-    return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'nobody'}{more})"
+    return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'no VM'}{more})"
 
 
 def _repeated_or_new(request: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
     """Return the requested override, or the recorded one that it repeats, with its times, as long as that is in force."""
-    recorded = [overrides.newest_override(participant.record.said if participant.record else (), now) for participant in carriers]
+    recorded = [overrides.newest_override(participant.record.overrides if participant.record else (), now) for participant in carriers]
     new = request.override
     for old in sorted((one for one in recorded if one is not None), key=lambda one: -one.at):
         if _repeats(old, request) and (old.action == "release" or old.holds(now)):
@@ -174,7 +174,7 @@ def _repeats(old: Override, request: OverrideRequest) -> bool:
 
 def _write(participant: Participant, override: Override) -> dict[str, Any] | None:
     record = participant.record
-    if record is not None and record.said == (override,):
+    if record is not None and record.overrides == (override,):
         return None
     changes: dict[str, Any] = {"decision": {**_as_dict(override), "beside": []}}
     step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}

@@ -10,13 +10,13 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
-# Intents of a VM that is being put back, now or later.
+# Intents of a VM that is undone or recovered, now or later.
 RETURNS = ("undo", "recover", "stay")
 UNDER_WAY = (
-    ("undo", "{} put back, because the drain failed"),
-    ("recover", "{} put back"),
-    ("verify", "{} checked once more"),
-    ("drain", "{} drained"),
+    ("undo", "undo the failed drain of {}"),
+    ("recover", "recover {}"),
+    ("verify", "verify {}"),
+    ("drain", "drain {}"),
 )
 
 
@@ -52,7 +52,7 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
         unsure = event_state.named.unsure
         return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
     if event_phase == "retired":
-        return f"nothing waits for {', '.join(event_state.retired)} any more"
+        return f"no run waits for {', '.join(event_state.retired)}"
     participants = event_state.participants
     found = [participant.failed for participant in participants] + [
         _participant_reason(participant) for participant in participants if participant.phase == "failed"
@@ -83,17 +83,17 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
     if not event_state.ours:
         return "nothing in this run: it is not in only_events"
     if event_state.approver:
-        return f"{event_state.approver} approves it now"
+        return f"approve from {event_state.approver}"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
     for intent, template in UNDER_WAY:
         names = [participant.host.name for participant in event_state.participants if participant.intent == intent and not waits_for_operator(participant)]
         if names:
-            found.append(template.format(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"))
+            found.append(template.format(", ".join(names)))
     if found:
         return "; ".join(found)
     finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]
     if finishing:
-        return f"{', '.join(finishing)} must be in service again"
+        return f"wait for {', '.join(finishing)} to be in service"
     return _idle(event_state, event_phase)
 
 
@@ -121,11 +121,7 @@ def _idle(event_state: EventState, event_phase: str) -> str:
     if event_phase == "recovered":
         return "nothing: it is over"
     if not event_state.listed:
-        return (
-            "another observation shows whether it is over"
-            if any(participant.wait for participant in event_state.participants)
-            else "waits for the VMs to answer"
-        )
+        return "confirm whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"
     if event_state.started:
         return "waits for its end"
     if event_state.approved:
@@ -134,7 +130,7 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return event_state.waits_for
     waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
     if waits:
-        return f"observed again in {duration(min(waits))}"
+        return f"observe again in {duration(min(waits))}"
     if event_state.waits_for:
         return event_state.waits_for
     return "Azure starts it by itself" + (f" in {duration(event_state.left)}" if event_state.left and event_state.left > 0 else "")

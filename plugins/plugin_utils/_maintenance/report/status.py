@@ -58,9 +58,7 @@ def _numbered(events: Any) -> list[dict[str, Any]]:
 def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
     if exact:
         return event_choice.key(event_id)
-    known = {
-        event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'nobody'})" for event in events
-    }
+    known = {event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'no VM'})" for event in events}
     try:
         found = event_choice.select(event_id, known)
     except event_choice.SelectionError as error:
@@ -94,7 +92,7 @@ def _override_note(event: Mapping[str, Any], line: str) -> str:
 
 def _when(event: Mapping[str, Any]) -> str:
     if not event["listed"]:
-        return "not listed any more"
+        return "no longer listed"
     if str(event["event_status"]).lower() == "started":
         return "started"
     left = event["starts_in"]
@@ -168,11 +166,11 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[
     rule = event["rule"]
     lines = [
         event_line(event),
-        f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'nobody'}.",
+        f"Description: {(event['description'] or 'none').rstrip('.')}. Names: {', '.join(event['resources']) or 'no VM'}.",
         f"Rule {rule['name']!r}: {'drains' if rule['drain'] else 'does not drain'}, approves {str(rule['approve']).replace('_', ' ')}.",
     ]
     if event["decision"]:
-        lines.append(f"A person decided: {event['decision']['text']}.")
+        lines.append(f"Manual override: {event['decision']['text']}.")
     if event["unknown"]:
         lines.append(f"Not read, so it is not approved: {', '.join(event['unknown'])}.")
     lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
@@ -181,7 +179,7 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{_because(participant)}.")
         lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
-    lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
+    lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 
 

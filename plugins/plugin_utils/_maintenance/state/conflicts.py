@@ -1,10 +1,11 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents that contradict each other about one event. Azure gives all its VMs the same one, so one of them is old, or one VM lies.
+"""Documents that contradict each other about one event. Azure gives all its VMs the same document, so one of
+them is old, or one VM lies.
 
 The plan cannot tell which. So a conflict holds the approval, and each VM drains by its own document. Documents are read one after
-the other: what differs is read once more before it is called a conflict.
+the other: differing ones are read once more before they count as a conflict.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ class Conflict:
     text: str | None = None
     """Why the approval is held."""
     again: tuple[str, ...] = ()
-    """Hosts whose documents have to be read once more before it is called a conflict."""
+    """Hosts whose documents must be read once more before they count as a conflict."""
     remarks: tuple[str, ...] = ()
-    """What VMs say that the event does not name: it changes nothing."""
+    """How VMs that the event does not name list it differently, which has no effect."""
 
 
 def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: Iterable[Host]) -> Conflict:
-    """Compare what the VMs of an event list; C(contradicted) are VMs that others name and whose own document does not."""
+    """Compare the documents of an event's VMs. C(contradicted) are VMs that other documents name and their own does not."""
     documents = {name: event for name, event in seen.documents.items() if name in participants}
     versions = _versions(documents)
     named = frozenset(name for event in documents.values() for name in event.names)
@@ -52,14 +53,14 @@ def _own_name(host: Host) -> str:
 
 
 def _same(event: Event) -> Form:
-    """Return what has to be equal in all documents. The id compares without case, the order of names says nothing."""
+    """Return the fields that must be equal in all documents. The id compares without case, and the order of names does not matter."""
     values = event.values
     times = (values.get("event_status"), values.get("not_before"))
     return (*times, values.get("event_type"), values.get("event_source"), values.get("duration_in_seconds"), event.names)
 
 
 def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
-    """Return the different versions, each with the hosts that list it so."""
+    """Return the different versions, each with the hosts that list it."""
     found: dict[Form, tuple[list[str], Event]] = {}
     forms: dict[int, Form] = {}
     for name, event in documents.items():
@@ -69,13 +70,13 @@ def _versions(documents: Mapping[str, Event]) -> list[tuple[list[str], Event]]:
 
 
 def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: list[tuple[list[str], Event]]) -> Iterable[str]:
-    """Return what VMs that the event does not name say otherwise than those that it does name."""
+    """Return how VMs that the event does not name list it differently from its own VMs."""
     if not versions or len(seen.documents) == len(participants):
         return
     known = {_same(event) for _names, event in versions}
     for names, event in _versions({name: event for name, event in seen.documents.items() if name not in participants}):
         if _same(event) not in known:
-            yield f"{_some(names)} lists it otherwise than its VMs do ({_shown(event)}); that changes nothing"
+            yield f"{_some(names)} lists it otherwise than its VMs do ({_shown(event)}), which has no effect"
 
 
 def _denials(denying: Iterable[Host], seen: ObservedEvent) -> Iterable[str]:

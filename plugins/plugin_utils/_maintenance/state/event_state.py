@@ -1,11 +1,11 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One event, its participants, and what is known about each. Facts only; what to do about them is decided elsewhere.
+"""The state of one event and of its participants. Facts only; actions are decided elsewhere.
 
-Each VM goes by its own document (rule 9): that one says whether the event names it, when it begins and whether it has started.
-What others say about the same event can hold an approval, and never makes a VM drain. One exception: in the first minutes
-after Scheduled Events were enabled on a VM its empty list proves nothing, and then it may drain for what the others list.
+For each VM its own document counts (rule 9): whether the event names the VM, when it begins and whether it has started. Documents
+of other VMs can hold an approval, and never make a VM drain. One exception: in the first minutes after Scheduled Events were
+enabled on a VM its empty list proves nothing, and then the VM may drain for an event that others list.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ class Participant:
     host: Host
     record: Record | None
     named: bool
-    """Whether the event names it. A VM with a record that is not named any more still has something to put back."""
+    """Whether the event names it. A VM with a record that is no longer named may still need recovery."""
     presence: Presence
     contested: str | None
-    """A sentence about the VM that its identity is confused with (directory.py)."""
+    """A sentence about another VM with the same identity (directory.py), or None."""
     event: Event
-    """The event as this VM has it: in its own document, else in its record, else as others list it."""
+    """This VM's version of the event: of its own document, else of its record, else of other documents."""
     rule: Decision
-    """What the policy says about that; the records keep it."""
+    """The decision of the policy about that version; the records keep it."""
     decision: Decision
-    """The same, or what an override says instead."""
+    """The same, or the decision of an override in its place."""
     started: bool
-    """Whether its own document, or its own record, says that the event has started."""
+    """Whether the event has started, by its own document or its own record."""
     left: float | None
-    """Seconds until NotBefore by its own document; None where there is no such time."""
+    """Seconds until NotBefore by its own document; None without NotBefore."""
     presumed: bool = False
     """Whether only others list the event while its own list proves nothing yet (enabling): it drains within capacity, and never beyond."""
     override: Override | None = None
     """The override that counts for this VM (overrides.py)."""
     approved_elsewhere: bool = False
-    """Whether a record of any VM of the event says that it was approved."""
+    """Whether any record of the event has its approval."""
     intent: str = "none"
-    """What this VM needs next: none, drain, verify, stay, undo, recover, finish (intents.py) or kept (undo_order.py)."""
+    """The intent: none, drain, verify, stay, undo, recover, finish (intents.py) or kept (undo_order.py)."""
     reason: str | None = None
     hold: str | None = None
-    """Why it is held, in words that do not change with time: they are written to the record."""
+    """Why it is held. The text must not change with time, because it is written to the record."""
     wait: float | None = None
-    """Seconds until an observation is useful."""
+    """Seconds until the next observation is due."""
     asleep: bool = False
-    """Whether nothing will be done for it, however long a run waits."""
+    """Whether no action follows for it, however long a run waits."""
     held_out: bool = False
     """Whether another event keeps the VM out of service."""
     failed: str | None = None
-    """Why it was mishandled."""
+    """Why it failed."""
     beyond_capacity: bool = False
-    """Whether it drains at its deadline although there is no room."""
+    """Whether it drains at its deadline without room."""
     may_act: bool = True
-    """Whether this run has leased what it must have leased for this VM's next act (leases.py)."""
+    """Whether this run has the leases for this VM's next action (leases.py)."""
     intends: bool = False
-    """Whether it is to be noted now that the event is about to be approved."""
+    """Whether its record gets the note of an approval now."""
 
     @property
     def undrained_intent(self) -> str:
-        """Return what the VM needs while no drain may begin or go on: what is changed on it stays as it is."""
+        """Return the intent while no drain may begin or continue: changes on the VM stay as they are."""
         return "stay" if self.holds_changes else "none"
 
     @property
@@ -81,17 +81,17 @@ class Participant:
 
     @property
     def ok(self) -> bool:
-        """Tell whether the VM has a good observation."""
+        """Return whether the VM has a good observation."""
         return self.host.ok
 
     @property
     def listed(self) -> bool:
-        """Tell whether its own document has the event."""
+        """Return whether its own document has the event."""
         return self.presence.listed
 
     @property
     def may_begin(self) -> bool:
-        """Tell whether its own document lets a drain begin: it lists the event, or proves nothing yet while others list it."""
+        """Return whether its own document allows a drain: it lists the event, or proves nothing yet while others list it."""
         return self.listed or self.presumed
 
     @property
@@ -101,35 +101,35 @@ class Participant:
 
     @property
     def over(self) -> bool:
-        """Tell whether the event is gone for this VM: now, or concluded earlier and not listed again."""
+        """Return whether the event is gone for this VM: now, or concluded earlier and not listed again."""
         return self.ok and (self.presence.gone or (not self.listed and self.record is not None and self.record.outcome is not None))
 
     @property
     def has_ended(self) -> bool:
-        """Tell whether it was put back: seen now, or when this run last observed a VM that takes no part in it any more."""
+        """Return whether it was recovered: in the present observation, or in the last one of a VM that no longer takes part."""
         return self.phase == "recovered" and (self.over or self.host.state == "resting")
 
     @property
     def failed_live(self) -> bool:
-        """Tell whether its drain failed while the event goes on."""
+        """Return whether its drain failed and the event is not over."""
         return self.ok and not self.over and self.phase == "failed"
 
     @property
     def holds_changes(self) -> bool:
-        """Tell whether something on it is changed for this event."""
+        """Return whether a drain for this event has changed the VM."""
         return self.record is not None and self.record.needs_undo
 
     @property
     def intended(self) -> bool:
-        """Tell whether its own record says that the event was about to be approved: the request may be on its way still."""
+        """Return whether its own record has the note of an approval: the request may still be on its way."""
         return self.record is not None and self.record.approving_at is not None and self.record.outcome is None
 
     @property
     def approved(self) -> bool:
-        """Tell whether the event was approved, as far as this VM is concerned.
+        """Return whether the event was approved, as far as this VM is concerned.
 
-        Before an approval it is noted on every VM of the event. So another VM's word that it was approved counts only where the
-        note stands on this one.
+        Before an approval, every VM of the event gets a note in its record. So the approval in another VM's record counts only if this
+        VM's record has the note.
         """
         if self.record is None:
             return False
@@ -137,48 +137,48 @@ class Participant:
 
     @property
     def coming(self) -> bool:
-        """Tell whether it may begin any moment: nothing is put back any more, and what is to be drained is drained now."""
+        """Return whether the event may begin any moment: then no undo begins, and drains begin now."""
         return self.started or self.approved or self.intended
 
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """One event and all that is known about it."""
+    """One event with its participants, decisions and blockers."""
 
     seen: ObservedEvent
     event: Event
-    """The event for the report and the approval. What a VM does goes by its participant's own version."""
+    """The event for the report and the approval. The actions of a VM follow its participant's own version."""
     named: Named
     decision: Decision
-    """The strictest of what holds for its VMs: what its approval goes by."""
+    """The strictest decision for its VMs, which its approval follows."""
     participants: Sequence[Participant]
     ours: bool
     """Whether this run may act on it (only_events)."""
     rule: Decision
-    """The strictest of what the policy says."""
+    """The strictest decision of the policy for its VMs."""
     override: Override | None = None
     """The override that counts for the whole event (overrides.py)."""
     remarks: tuple[str, ...] = ()
-    """What VMs say about it that does not count, and why, in words."""
+    """Answers about it that do not count, and why, as sentences."""
     conflict: str | None = None
-    """What its VMs' documents say differently, in words; it holds the approval."""
+    """How its VMs' documents differ, as a sentence; it holds the approval."""
     contradicted: tuple[str, ...] = ()
-    """Managed VMs that others say it names, and whose own document says otherwise."""
+    """Managed VMs that other documents name, and their own documents do not."""
     differing: tuple[str, ...] = ()
     """Hosts to observe once more, because their documents differ and may only have been read at different moments."""
     retired: tuple[str, ...] = ()
-    """VMs that it names and that were retired: no run waits for them."""
+    """Retired VMs that it names: no run waits for them."""
     blockers: Sequence[str] = ()
-    """Why it cannot be approved whatever the drains do."""
+    """Why it cannot be approved, apart from its drains."""
     hold: str | None = None
     """The blocker that only an operator can lift; it is written to the records."""
     full: str | None = None
-    """Which capacity group has no room for it, and which members are out (allocation.py)."""
+    """Which capacity group has no room for it, and which members are unavailable (allocation.py)."""
     approver: str | None = None
     leased: str | None = None
     """Which other run is at work on its VMs (leases.py)."""
     waits_for: str | None = None
-    """What its approval waits for, where nothing blocks it."""
+    """Why its approval waits although nothing blocks it."""
 
     @property
     def key(self) -> str:
@@ -187,7 +187,7 @@ class EventState:
 
     @property
     def listed(self) -> bool:
-        """Tell whether any VM's present document has it."""
+        """Return whether any VM's present document has it."""
         return self.seen.listed
 
     @property
@@ -197,12 +197,12 @@ class EventState:
 
     @property
     def divided(self) -> bool:
-        """Tell whether its VMs contradict each other, or are confused with each other: then each of them is served by itself."""
+        """Return whether its VMs contradict each other, or have the same identity: then each of them is served by itself."""
         return self.conflict is not None or any(participant.contested for participant in self.hit)
 
     @property
     def started(self) -> bool:
-        """Tell whether any VM that it names says that it has started: then there is nothing to approve any more."""
+        """Return whether it has started on any VM that it names: then it can no longer be approved."""
         return any(participant.started for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
@@ -219,37 +219,37 @@ class EventState:
 
     @property
     def approved(self) -> bool:
-        """Tell whether a managed VM approved it."""
+        """Return whether a managed VM approved it."""
         return self.approved_at is not None
 
     @property
     def coming(self) -> bool:
-        """Tell whether it may begin any moment on any of its VMs."""
+        """Return whether it may begin any moment on any of its VMs."""
         return any(participant.coming for participant in self.hit) or (not self.participants and self.event.started)
 
     @property
     def left(self) -> float | None:
-        """Return the seconds until the first of its VMs may be hit; None where there is no such time, or it has started."""
+        """Return the seconds until the first of its VMs may be hit; None without NotBefore, or after its start."""
         if self.started:
             return None
         return min((participant.left for participant in self.hit if participant.left is not None), default=None)
 
 
 def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy, settings: Settings, now: float) -> EventState:
-    """Put together what is known about an event."""
+    """Build the state of an event from the documents, the records and the policy."""
     versions = seen.versions or seen.recorded
     scopes = _scopes(seen)
-    # In an order that no VM chooses: it decides which VM drains first where there is room for one, and which record keeps the notifications.
+    # In an order that no VM chooses: it decides which VM drains first if there is room for one only, and which record keeps the notifications.
     hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
     others = [host for host in seen.remembered_by if host.name not in hosts and not _only_has_overrides(host, seen.key)]
     sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
     # The documents of the event's own VMs count; those of other VMs do only where there are no others.
     event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
     named = directory.resolve(event.resources, scopes)
-    decide = _remembering(policy)
+    decide = _memoised(policy)
     confused = _same_names(hosts.values()) | directory.contested
-    participants = [_part(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
-    # A VM that only shares a name with one of the event's VMs does not contradict it: that is a confusion, and held as such.
+    participants = [_participant(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
+    # A VM that only shares a name with one of the event's VMs does not contradict it; the shared name holds the event.
     taken = {own_name(host) for host in hosts.values()}
     contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
     found = conflicts.find(seen, hosts, contradicted)
@@ -261,7 +261,7 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     return EventState(
         seen=seen,
         event=event,
-        # Where its VMs contradict each other, the names are not known: the event is held for that, not for a name that one of them adds.
+        # If its VMs contradict each other, the names are not known: that holds the event, not a name that one of them adds.
         named=Named(tuple(hosts.values()), () if divided else named.unmanaged, () if divided else named.unsure),
         decision=strictest(participant.decision for participant in counting) if counting else rule,
         participants=participants,
@@ -289,7 +289,7 @@ def _scopes(seen: ObservedEvent) -> list[Identity]:
 
 
 def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Directory, settings: Settings) -> tuple[dict[str, Host], list[Host]]:
-    """Return the VMs that the event names; and those that others name and whose own document says otherwise."""
+    """Return the VMs that the event names, and those that other documents name and their own do not."""
     hosts: dict[str, Host] = {}
     contradicted = []
     for host in resolved:
@@ -321,7 +321,7 @@ def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
 
 
 def own_name(host: Host) -> str:
-    """Return the name by which a document would name the VM, in lower case; that of the inventory is the best guess where its own is not known."""
+    """Return the name by which a document would name the VM, in lower case; the inventory's name is the best guess if its own is not known."""
     return host.identity.name or host.name.lower()
 
 
@@ -336,7 +336,7 @@ def _record_names(seen: ObservedEvent, host: Host) -> bool:
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
-    """Tell whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
+    """Return whether the VM's own document, which does not list the event, may be empty only because Scheduled Events were enabled just now."""
     observation = host.observation
     if observation is None or seen.key in observation.listed or not seen.listed_by:
         return False
@@ -344,13 +344,13 @@ def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool
 
 
 def _only_has_overrides(host: Host, key: str) -> bool:
-    """Tell whether the record on a VM holds overrides only."""
+    """Return whether the record on a VM holds overrides only."""
     observation = host.observation or host.last_observation
     return observation is not None and observation.records[key].only_has_overrides
 
 
-def _remembering(policy: Policy) -> Callable[[Event], Decision]:
-    """Return a function that decides about each version once: most VMs list an event exactly as the one before did, and an expression takes its time."""
+def _memoised(policy: Policy) -> Callable[[Event], Decision]:
+    """Return a function that decides about each version once: most VMs list equal versions, and expressions are slow."""
     known: dict[int, Decision] = {}
 
     def decide(event: Event) -> Decision:
@@ -362,7 +362,7 @@ def _remembering(policy: Policy) -> Callable[[Event], Decision]:
     return decide
 
 
-def _part(
+def _participant(
     seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
 ) -> Participant:
     observation = host.observation or host.last_observation
@@ -372,7 +372,7 @@ def _part(
     own = seen.documents.get(host.name)
     event = own or (common if presumed or record is None or host.observation is None else record.event)
     rule = decide(event)
-    # An event never goes back from Started. That it has started on this VM is for this VM to say.
+    # An event never goes back from Started. Only this VM's own document or record shows that it has started here.
     started = (event.started and not presumed) or (record is not None and record.started_at is not None)
     participant = Participant(
         host=host,
@@ -392,28 +392,28 @@ def _part(
 
 
 def _apply(participants: list[Participant], override: overrides.EffectiveOverride, *, divided: bool) -> list[Participant]:
-    """Give each VM the override that counts for it, and tell it whether the event was approved at all."""
+    """Return the participants with the override that counts for each, and with whether the event was approved at all."""
     asked = [] if divided else approving_participants(participants)
     approved = any(participant.record is not None and participant.record.approved_at is not None for participant in asked)
     found = []
     for participant in participants:
-        word = override.of(participant)
-        found.append(replace(participant, override=word, decision=overrides.effective(participant.rule, word), approved_elsewhere=approved))
+        own = override.of(participant)
+        found.append(replace(participant, override=own, decision=overrides.effective(participant.rule, own), approved_elsewhere=approved))
     return found
 
 
 def approving_participants(participants: Iterable[Participant]) -> list[Participant]:
-    """Return the VMs whose record may say that an event was approved: those that it names, and another one that this run has asked instead of them."""
+    """Return the VMs whose records may have the approval: those that the event names, and those that approved it for this run."""
     return [participant for participant in participants if participant.named or participant.event.key in participant.host.approved]
 
 
 def _fixed(decision: Decision, participant: Participant) -> Decision:
-    """Return the rule that a drain began under, else the policy's. Policy decides before draining only, and a record rules its own VM alone."""
+    """Return the rule that a drain began under, else the policy's. The policy decides before a drain only, and a record only for its own VM."""
     rule = participant.record.rule if participant.record and participant.record.needs_undo and not participant.over else {}
     if not isinstance(rule.get("drain"), bool) or rule.get("approve") not in ("never", "after_drain", "now"):
         return decision
-    name = str(rule.get("name") or "the rule it was drained by")
-    # When it may be approved, and what an unreachable VM counts as, change nothing that is drained.
+    name = str(rule.get("name") or "the rule of its drain")
+    # The window of approvals, and how an unreachable VM counts, do not affect a drained VM.
     return replace(decision, name=name, drain=rule["drain"], approve=rule["approve"], problem=None)
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same event seen by many VMs is one event."""
+"""Collect the versions of an event from many VMs into one event."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class ObservedEvent:
     remembered_by: list[Host] = field(default_factory=list)
     scopes: dict[Identity, None] = field(default_factory=dict)
     recorded: list[Event] = field(default_factory=list)
-    """Versions that no present document has: those of records, and of VMs that have fallen silent."""
+    """Versions that no present document has: those of records, and of VMs that no longer answer."""
     forms: dict[Form, Event] = field(default_factory=dict)
 
     @property
     def listed(self) -> bool:
-        """Tell whether any VM's present document has it."""
+        """Return whether any VM's present document has it."""
         return bool(self.listed_by)
 
     @property
@@ -39,7 +39,7 @@ class ObservedEvent:
 
     @property
     def only_has_overrides(self) -> bool:
-        """Tell whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
+        """Return whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
         observations = [(host.observation or host.last_observation) for host in self.remembered_by]
@@ -47,10 +47,10 @@ class ObservedEvent:
 
 
 def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
-    """Return all events, those that are listed and those that are only remembered, in the order in which they turn up."""
+    """Return all events, whether listed or only recorded, in the order of the hosts."""
     events: dict[str, ObservedEvent] = {}
     for host in hosts:
-        # What a VM said before it went silent shows that the event exists, and never that it is listed now.
+        # The last answer of a VM that no longer answers shows that the event exists, and never that it is listed now.
         observation = host.observation or host.last_observation
         if observation is None:
             continue

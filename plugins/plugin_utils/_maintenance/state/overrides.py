@@ -3,15 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The overrides that operators made for events (playbook decide.yml), and what they mean for the plan.
 
-An override stands in the records of the event's VMs, and a VM may write there what it likes. So what only keeps things from
-happening (hold, let_it_come) counts from any VM of the event, and what makes them happen (approve, and a release, which ends
-the others) counts when every VM of the event that can be read carries it. On each VM the newest one counts; it ends the older
-ones for good, also when its own time is over. Nothing counts that comes from the future.
+Overrides are in the records of the event's VMs, where a compromised VM may write anything. So an override that only prevents actions
+(hold, let_it_come) counts from any VM of the event; one that allows actions (approve, and a release, which ends the others) counts if
+every readable VM of the event has it. On each VM the newest override counts and ends the older ones, even after its own end. An
+override dated in the future does not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 HOLDING = ("hold", "let_it_come")
 
 
-def newest_override(text: Iterable[Override], now: float) -> Override | None:
-    """Return the newest override of the event, whether or not its time is over; None where there is none."""
-    found = [word for word in text if word.action in STRICTEST and not is_ahead(word, now)]
-    return min(found, key=lambda word: (-word.at, STRICTEST.index(word.action)), default=None)
+def newest_override(candidates: Iterable[Override], now: float) -> Override | None:
+    """Return the newest override of the event, in force or ended; None if there is none."""
+    found = [one for one in candidates if one.action in STRICTEST and not is_ahead(one, now)]
+    return min(found, key=lambda one: (-one.at, STRICTEST.index(one.action)), default=None)
 
 
-def is_ahead(word: Override, now: float) -> bool:
-    """Tell whether its time lies in the future: a clock is wrong, or the override was made to outlast all others."""
-    return not word.unreadable and word.at > now + CLOCK_TOLERANCE
+def is_ahead(one: Override, now: float) -> bool:
+    """Return whether the override is dated in the future: a clock is wrong, or the override was made to outlast all others."""
+    return not one.unreadable and one.at > now + CLOCK_TOLERANCE
 
 
 def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
-    """Return the events (lower case) with an override that holds now, in any record."""
+    """Return the events (lower case) with an override in force, in any record."""
     observations = [observation for host in hosts if (observation := host.observation or host.last_observation)]
     return {
         key
         for observation in observations
         for key, record in observation.records.items()
-        if any(word.action != "release" and word.holds(now) and not is_ahead(word, now) for word in record.said)
+        if any(one.action != "release" and one.holds(now) and not is_ahead(one, now) for one in record.overrides)
     }
 
 
@@ -59,9 +59,9 @@ class EffectiveOverride:
     override: Override | None = None
     """For the event as a whole."""
     own: Mapping[str, Override] = field(default_factory=dict)
-    """By host: a hold or a let_it_come that stands on that VM itself."""
+    """By host: a hold or a let_it_come in the record of that VM itself."""
     remarks: tuple[str, ...] = ()
-    """What does not count, and why."""
+    """Overrides that do not count, and why."""
 
     def of(self, participant: Participant) -> Override | None:
         """Return the override that counts for one VM. A let_it_come counts on the VMs that carry it; for the others it is a hold."""
@@ -72,43 +72,48 @@ class EffectiveOverride:
 
 
 def override(participants: Sequence[Participant], strangers: Iterable[Host], key: str, now: float, *, divided: bool = False) -> EffectiveOverride:
-    """Find the overrides that count for an event, from the records of its VMs; C(strangers) have a record of it and are none of its VMs.
+    """Find the overrides that count for an event, from the records of its VMs; C(strangers) have a record of it and are not among its VMs.
 
-    Where its VMs contradict each other (C(divided)) its VMs are not known, and it is not approved in any case: then each
-    VM has its own override only.
+    If its VMs contradict each other (C(divided)), its VMs are not known and it is never approved: then each VM has its own override
+    only.
     """
     said: dict[str, Override] = {}
     released: list[str] = []
     remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(_record_of(host, key), now)]
     for participant in participants:
-        text = participant.record.said if participant.record else ()
-        remarks += [f"{participant.host.name}: {word.text}, at a time that has not come yet; it does not count" for word in text if is_ahead(word, now)]
-        newest = newest_override(text, now)
+        recorded = participant.record.overrides if participant.record else ()
+        remarks += [f"{participant.host.name}: {one.text}, dated in the future; it does not count" for one in recorded if is_ahead(one, now)]
+        newest = newest_override(recorded, now)
         if participant.named and newest is not None and newest.action == "release":
             released.append(f"{participant.host.name}: {newest.text}")
         if participant.named and newest is not None and newest.action != "release" and newest.holds(now):
             said[participant.host.name] = newest
     if _is_over(participants):
-        # To say it again would change nothing any more.
+        # Repeating an override would change nothing.
         remarks, released = [], []
-    holding = {name: word for name, word in said.items() if word.action in HOLDING}
+    holding = {name: one for name, one in said.items() if one.action in HOLDING}
     if divided:
         return EffectiveOverride(None, holding, tuple(remarks))
     if holding:
-        remarks += [f"{text}; it does not count, because {', '.join(holding)} has it not: say it again" for text in released[:1]]
-        first = min(holding.values(), key=lambda word: (STRICTEST.index(word.action), -word.at))
+        remarks += [f"{text}; it does not count, because {', '.join(holding)} {_lack(holding)} have it: repeat it" for text in released[:1]]
+        first = min(holding.values(), key=lambda one: (STRICTEST.index(one.action), -one.at))
         return EffectiveOverride(first, holding, tuple(remarks))
     readable = [participant.host.name for participant in participants if participant.named and participant.ok]
     silent = [name for name in readable if name not in said]
     if said and readable and not silent:
-        return EffectiveOverride(max(said.values(), key=lambda word: word.at), {}, tuple(remarks))
+        return EffectiveOverride(max(said.values(), key=lambda one: one.at), {}, tuple(remarks))
     if not _is_over(participants):
-        remarks += [f"{name}: {word.text}; it does not count, because {', '.join(silent)} has it not: say it again" for name, word in said.items()][:1]
+        reason = f"it does not count, because {', '.join(silent)} {_lack(silent)} have it: repeat it"
+        remarks += [f"{name}: {one.text}; {reason}" for name, one in said.items()][:1]
     return EffectiveOverride(remarks=tuple(remarks))
 
 
+def _lack(names: Sized) -> str:
+    return "does not" if len(names) == 1 else "do not"
+
+
 def _is_over(participants: Iterable[Participant]) -> bool:
-    """Tell whether the event is over for all of its VMs that can be read, and any can."""
+    """Return whether at least one VM of the event is readable, and the event is over for all that are."""
     readable = [participant for participant in participants if participant.named and participant.ok]
     return bool(readable) and all(participant.over for participant in readable)
 
@@ -119,17 +124,17 @@ def _record_of(host: Host, key: str) -> Record | None:
 
 
 def _stranger(record: Record | None, now: float) -> list[str]:
-    live = [word for word in (record.said if record else ()) if word.action != "release" and word.holds(now)]
-    return [f"{word.text}; it does not count, because the event does not name this VM" for word in live[:1]]
+    live = [one for one in (record.overrides if record else ()) if one.action != "release" and one.holds(now)]
+    return [f"{one.text}; it does not count, because the event does not name this VM" for one in live[:1]]
 
 
 # --- Meaning -------------------------------------------------------------------------------------------------------------
 
 
 def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
-    """Take the VMs that the controller's C(respond_retired) names as gone, whatever they answer.
+    """Take the VMs that the controller's C(respond_retired) names as gone, ignoring their answers.
 
-    A name is that of the inventory, else the one that Azure uses. One that is no host of this play is known by it all the same.
+    A name is that of the inventory, else the one that Azure uses. A name that is no host of this play counts, too.
     """
     if not names:
         return list(hosts)
@@ -159,31 +164,31 @@ def without_ended(events: Iterable[ObservedEvent], about: set[str]) -> list[Obse
     return [seen for seen in events if not seen.only_has_overrides or seen.key in about]
 
 
-def effective(decision: Decision, word: Override | None) -> Decision:
+def effective(decision: Decision, one: Override | None) -> Decision:
     """Return the decision of the policy, or of the override that replaces it. Records keep the policy's."""
-    if word is None or word.action != "approve":
+    if one is None or one.action != "approve":
         return decision
-    return replace(decision, name=word.text, drain=False, approve="now", drain_at=None, window=(), problem=None)
+    return replace(decision, name=one.text, drain=False, approve="now", drain_at=None, window=(), problem=None)
 
 
-def is_approval(word: Override | None) -> bool:
-    """Tell whether the override approves: then only a failed observation may hold the approval."""
-    return word is not None and word.action == "approve"
+def is_approval(one: Override | None) -> bool:
+    """Return whether the override approves the event: then only an unreadable VM may hold the approval."""
+    return one is not None and one.action == "approve"
 
 
-def blocker(word: Override | None) -> str | None:
+def blocker(one: Override | None) -> str | None:
     """Return why nothing is approved, for an override that holds the approval; else None."""
-    return word.text if word is not None and word.action in ("hold", "let_it_come") else None
+    return one.text if one is not None and one.action in ("hold", "let_it_come") else None
 
 
-def blocks_drain(word: Override | None, *, must_drain: bool) -> bool:
-    """Tell whether the override keeps a drain from beginning: held until its deadline, or let come undrained."""
-    return word is not None and (word.action == "let_it_come" or (word.action == "hold" and not must_drain))
+def blocks_drain(one: Override | None, *, must_drain: bool) -> bool:
+    """Return whether the override holds a drain: until its deadline (hold), or at all (let_it_come)."""
+    return one is not None and (one.action == "let_it_come" or (one.action == "hold" and not must_drain))
 
 
-def shown(word: Override | None) -> dict[str, Any] | None:
+def shown(one: Override | None) -> dict[str, Any] | None:
     """Return the override as the plan shows it."""
-    if word is None:
+    if one is None:
         return None
-    found: dict[str, Any] = {"action": word.action, "who": word.who, "why": word.why, "vm": word.vm, "text": word.text}
-    return {**found, "at": timestamps.form(word.at), "until": None if word.until is None else timestamps.form(word.until)}
+    found: dict[str, Any] = {"action": one.action, "who": one.who, "why": one.why, "vm": one.vm, "text": one.text}
+    return {**found, "at": timestamps.form(one.at), "until": None if one.until is None else timestamps.form(one.until)}

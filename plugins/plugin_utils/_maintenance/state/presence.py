@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether an event still goes on for a VM, and how it ended (design: what may be concluded)."""
+"""Conclude whether an event is listed, missing or gone for a VM, and how it ended (design: what may be concluded)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What one VM's own document says about an event."""
+    """Whether an event is listed, missing or gone by one VM's own document, or why that cannot be known."""
 
     listed: bool = False
     first: bool = False
-    """Whether this is the first document without the event: that is recorded, and concludes nothing."""
+    """Whether this is the first document without the event: it is recorded, and proves nothing."""
     gone: bool = False
     enabling: bool = False
-    """It is not listed, and that proves nothing, because Scheduled Events were enabled just now."""
+    """Whether the empty list proves nothing, because Scheduled Events were enabled just now."""
     wait: float | None = None
-    """Seconds until a second observation can say more."""
+    """Seconds until a second observation can conclude more."""
     text: str | None = None
 
 
@@ -52,66 +52,66 @@ def conclude(seen: ObservedEvent, host: Host, record: Record | None, settings: S
 
 
 def _missing_since(record: Record, observation: Observation, settings: Settings, *, knows: bool) -> float | None:
-    """Return the time of the first document without the event; None where this one is the first that counts."""
+    """Return the time of the first document without the event, or None if this one is the first that counts."""
     since = record.missing_since
     if since is None or since > observation.now:
         return None
-    # What was recorded before the list could be trusted again is no first document.
+    # An absence recorded before the list could be trusted again does not count.
     enabled_at = observation.enabled_at if observation.enabled_at is not None and observation.enabled_at <= observation.now and not knows else None
     return None if enabled_at is not None and since < enabled_at + settings.enabling_seconds else since
 
 
 def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presence:
-    """Conclude from an absence of some seconds, and from the other VMs that list the event still."""
+    """Conclude from an absence of some seconds, and from the other VMs that still list the event."""
     if elapsed <= settings.gone_seconds:
-        return Presence(wait=settings.gone_seconds - elapsed + 0.1, text="not listed any more; looking once more")
+        return Presence(wait=settings.gone_seconds - elapsed + 0.1, text="no longer listed; confirming")
     others = [witness.name for witness in seen.listed_by]
     if not others:
         return Presence(gone=True)
     names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
     if elapsed <= settings.witness_seconds:
-        return Presence(wait=settings.witness_seconds - elapsed + 0.1, text=f"not listed any more, but still by {names}")
-    return Presence(gone=True, text=f"still listed by {names}, but the VM itself does not list it any more")
+        return Presence(wait=settings.witness_seconds - elapsed + 0.1, text=f"no longer listed by itself, but still by {names}")
+    return Presence(gone=True, text=f"still listed by {names}, but the VM itself no longer lists it")
 
 
 def _upgrade_under_way(observation: Observation, key: str) -> str | None:
-    """Return why an upgrade is not over, or None. No document lists an upgrade: it goes on while its lease stands, and is gone after that.
+    """Return why an upgrade is not over, or None. No document lists an upgrade: it is under way while its lease is live, then gone.
 
-    Where an operator wants a VM left whose upgrade has failed, it stays so: its mark says that, and no time limit ends it.
+    A VM whose upgrade failed, and that an operator wants to inspect, stays drained: its progress mark has no time limit.
     """
     if not key.startswith(UPGRADE):
         return None
     left = next((name for name, state in observation.marks.items() if state == "left" and (UPGRADE + name).lower() == key), None)
     if left is not None:
-        return f"upgrade {left!r} failed on it, and it was left for a person to look at"
+        return f"upgrade {left!r} failed on it, and it was left for an operator to inspect"
     digest = event_digest(key)
     return next((f"{lease.text} is at work for {lease.purpose}" for lease in observation.leases if lease.digest == digest and not lease.expired), None)
 
 
 def enabling(observation: Observation, settings: Settings) -> bool:
-    """Tell whether an empty list proves nothing yet."""
+    """Return whether an empty list proves nothing yet."""
     return enabling_left(observation, settings) > 0
 
 
 def enabling_left(observation: Observation, settings: Settings) -> float:
-    """Return for how many seconds more an empty list proves nothing."""
+    """Return for how many more seconds an empty list proves nothing."""
     if observation.enabled_at is None:
         return settings.enabling_seconds if observation.enabled_recently else 0.0
     if observation.now < observation.enabled_at:
-        # The clock was put back. The VM's own word goes by its uptime, and knows better.
+        # The clock was set back. The VM's own answer uses its uptime, and is more reliable.
         return settings.enabling_seconds if observation.enabled_recently else 0.0
     return settings.enabling_seconds - (observation.now - observation.enabled_at)
 
 
 def _listed_since(record: Record, enabled_at: float | None) -> bool:
-    """Tell whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
+    """Return whether the VM's own document has listed the event since then: only that leads to the phase C(noticed) (record_writes.py)."""
     if enabled_at is None:
         return False
     return any(phase == "noticed" and at > enabled_at for phase, at in record.history)
 
 
 def outcome(record: Record, *, began: bool) -> str:
-    """Return the outcome of an event for a VM: C(began) where it was seen started or was approved. Recovery treats all alike."""
+    """Return the outcome of an event for a VM: C(began) if it was observed as started or was approved. Recovery treats all outcomes alike."""
     if began:
         return "completed"
     missing, due = record.missing_since, record.event.not_before

@@ -226,8 +226,8 @@ def _until_when(lease: Lease, host: Host) -> str:
     if lease.limit is None or host.observation is None:
         return ""
     left = timestamps.duration(max(lease.limit - host.observation.now, 0.0))
-    message = f", until {timestamps.as_datetime(lease.limit):%Y-%m-%d %H:%M:%S} UTC unless it goes on ({left} from now)"
-    return message + (f". If you know that this run is dead, say so: gate_dead_run={shell_word(lease.run, 'ID')}" if lease.kind == "upgrade" else "")
+    message = f", until {timestamps.as_datetime(lease.limit):%Y-%m-%d %H:%M:%S} UTC unless renewed ({left} from now)"
+    return message + (f". If this run has ended, set gate_dead_run={shell_word(lease.run, 'ID')}" if lease.kind == "upgrade" else "")
 
 
 def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:

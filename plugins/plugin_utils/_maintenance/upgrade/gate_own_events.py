@@ -74,7 +74,9 @@ def _why_not(event_state: EventState, board: Leases, drained: set[str]) -> str |
     others = [*event_state.named.unmanaged, *event_state.named.unsure, *event_state.retired]
     if others:
         return f"it also names {', '.join(others)}, which this upgrade has not drained"
+    if not event_state.hit:
+        return "it names no managed VM"
     missing = [participant.host.name for participant in event_state.hit if participant.host.name not in drained]
-    if missing or not event_state.hit:
-        return f"{', '.join(missing) or 'nobody'} is not drained under this upgrade's lease"
+    if missing:
+        return f"{', '.join(missing)} is not drained under this upgrade's lease"
     return leases.at_work(board, [participant.host.name for participant in event_state.hit])

@@ -38,7 +38,7 @@ class WindowsCommands:
                 else:
                     answer = self._calls.call("win_command", argv=[str(word) for word in line])
         except TimeIsUp:
-            # Nothing is known of what the session is about to say.
+            # The session may still answer the ended call, so the next call needs a new one.
             self._calls.reset()
             return CommandResult(TIMED_OUT, "", f"it has not ended within {seconds:g} s; Windows lets it go on")
         code = answer.get("rc")

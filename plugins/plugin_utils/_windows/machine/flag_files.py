@@ -16,7 +16,7 @@ MOVE = 'cmd.exe /d /s /c "move /y "{old}" "{new}""'
 
 
 class WindowsFlagFiles:
-    """Flag files over ansible.windows; see FlagFiles. One is set aside by a rename: so it comes back with its content, owner and rights."""
+    """Flag files over ansible.windows; see FlagFiles. A file is set aside by a rename, so that its content, owner and rights come back with it."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -45,7 +45,7 @@ class WindowsFlagFiles:
     def restore(self, path: str, found: FlagState) -> None:
         if self._stat(_aside(path)).get("exists"):
             self._move(_aside(path), path)
-        # A disk that was lost, the temporary one perhaps. A file that somebody has made anew is taken as it is.
+        # A disk that was lost, the temporary one perhaps. A file that was created again is accepted as it is.
         elif not self.exists(path):
             raise FlagFileError(f"Neither {path} nor what was set aside as {_aside(path)} is there. Create {path} when the VM may serve again.")
 
@@ -67,7 +67,7 @@ def _aside(path: str) -> str:
 
 
 def _checked(path: str) -> str:
-    """Return a path that can be part of a command line, between double quotes. Raise FlagFileError for one that no file can have."""
+    """Return a path that can be part of a command line, between double quotes. Raise FlagFileError for an impossible path."""
     if '"' in path:
         raise FlagFileError(f"{path} holds a double quote, which no path on Windows can.")
     return path

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What drain methods reach of a Windows VM."""
+"""The parts of a Windows VM that drain methods use."""
 
 from __future__ import annotations
 

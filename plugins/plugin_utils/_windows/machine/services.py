@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, failure_text
 
 LONGEST_REASON = 400
-# What sc.exe may answer, in the words of Windows' system error codes: 0 done; 1051 others that run need it; 1056 runs already; 1061 not
+# Exit codes of sc.exe, which are Windows' system error codes: 0 done; 1051 others that run need it; 1056 runs already; 1061 not
 # now; 1062 has not been started. https://learn.microsoft.com/en-us/windows/win32/debug/system-error-codes--1000-1299-
 IS_NEEDED = 1051
 ACCEPTED = {"stop": (0, IS_NEEDED, 1061, 1062), "start": (0, 1056, 1061), "pause": (0, 1061, 1062)}
@@ -54,7 +54,7 @@ class WindowsServices:
         return ServiceState(name, False, "", False)
 
     def _order(self, order: str, names: t.Sequence[str]) -> dict[str, int]:
-        """Give an order to each, whatever becomes of one; return the exit codes of sc.exe."""
+        """Give an order to each service, even after a failure; return the exit codes of sc.exe."""
         codes, refusals = {}, []
         for name in map(str, names):
             answer = self._calls.call("win_command", argv=["sc.exe", order, name])

@@ -17,7 +17,7 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.maintenance.azure.plugins.filter.gate import gate
 
 
-@pytest.mark.parametrize("name", ["batches", "decision", "gate", "no_settings", "own_restarts", "plan"])
+@pytest.mark.parametrize("name", ["batches", "gate", "no_settings", "override", "own_restarts", "plan"])
 def test_every_option_is_documented(name: str) -> None:
     module = importlib.import_module(f"ansible_collections.maintenance.azure.plugins.filter.{name}")
     documentation = yaml.safe_load(pathlib.Path(module.__file__ or "").with_suffix(".yml").read_text(encoding="utf-8"))["DOCUMENTATION"]

@@ -9,16 +9,16 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.repeats import Repeats
 
-FIRST = "Waited 5 s so far: web1: drain takes its time. Next observation within 2 s."
+FIRST = "Waited 5 s so far: web1: drain is not done yet. Next observation within 2 s."
 
 
 @pytest.mark.parametrize(
     ("text", "is_new"),
     [
-        ("Waited 30 s so far: web1: drain takes its time. Next observation within 15 s.", False),
-        ("Waited 30 s so far: web2: drain takes its time. Next observation within 15 s.", True),
-        ("Waited 30 s so far: not listed any more; looking once more. Next observation within 6 s.", True),
-        ("Waited 5 s so far: web1: drain takes its time", True),
+        ("Waited 30 s so far: web1: drain is not done yet. Next observation within 15 s.", False),
+        ("Waited 30 s so far: web2: drain is not done yet. Next observation within 15 s.", True),
+        ("Waited 30 s so far: no longer listed; confirming. Next observation within 6 s.", True),
+        ("Waited 5 s so far: web1: drain is not done yet", True),
     ],
 )
 def test_only_the_reason_counts(text: str, is_new: bool) -> None:

@@ -41,9 +41,9 @@ def test_a_verification_from_before_the_boot_is_none() -> None:
         (True, True, None),
         (True, False, None),
         (None, False, None),
-        (None, True, "not in service yet: its health is not known"),
-        (False, True, "not in service yet: its health check fails"),
-        (False, False, "not in service yet: its health check fails"),
+        (None, True, "waiting for recovery: its health is not known"),
+        (False, True, "waiting for recovery: its health check fails"),
+        (False, False, "waiting for recovery: its health check fails"),
     ],
 )
 def test_recovered_is_in_service_by_its_health_check_where_there_is_one(in_service: bool | None, has_health: bool, why: str | None) -> None:
@@ -54,7 +54,7 @@ def test_recovered_is_in_service_by_its_health_check_where_there_is_one(in_servi
 
 def test_what_the_health_check_says_is_repeated() -> None:
     found = plan(vm("vm1", [], [record("recovering", methods=UNDONE, **OVER)], in_service=False, in_service_why="port 80 is closed"))
-    assert part(found)["reason"] == "not in service yet: port 80 is closed"
+    assert part(found)["reason"] == "waiting for recovery: port 80 is closed"
 
 
 # --- An event that began on a failed drain ---------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_what_is_over_waits_with_its_health_check_while_the_vm_is_out_for_anothe
     records = [record("recovering", gone, methods=UNDONE, **OVER), record("drained", listed, order=2)]
     found = plan(vm("vm1", [listed], records, in_service=False), has_health=True)
     (its,) = [one for entry in found["events"] if entry["event_id"] == over for one in entry["parts"]]
-    assert its["reason"] == f"not in service yet: it is out for {other}"
+    assert its["reason"] == f"waiting for recovery: it is out for {other}"
     assert not found["failed"]
 
 

@@ -74,7 +74,7 @@ def test_what_goes_on_by_itself_is_looked_at_more_often_than_news_is_awaited(pha
     over = record(phase, ago=100, methods=methods, outcome="completed", missing_since=at(-200), started_at=at(-300))
     found = plan(vm("vm1", [], [over], in_service=False), has_health=True)
     assert found["requeue"]["seconds"] == pytest.approx(10, abs=0.1)
-    assert "not in service yet" in found["events"][0]["parts"][0]["reason"]
+    assert "waiting for recovery" in found["events"][0]["parts"][0]["reason"]
 
 
 def test_the_next_observation_is_in_whole_seconds_and_not_too_early() -> None:

@@ -143,7 +143,8 @@ def check(fleet: list[dict[str, Any]], found: dict[str, Any]) -> None:
     assert len(found["requeue"]["watch"]) <= 4
 
 
-@LIMITS
+# More examples than elsewhere: few fleets reach an undo.
+@settings(LIMITS, max_examples=900)
 @given(FLEETS, CHOICES, POLICIES)
 def any_fleet(fleet: list[dict[str, Any]], choices: dict[str, Any], policy: str) -> None:
     before = copy.deepcopy(fleet)

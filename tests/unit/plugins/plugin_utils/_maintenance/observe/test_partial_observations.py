@@ -55,7 +55,7 @@ def test_events_that_ended_before_a_vm_rested_are_reported_as_over() -> None:
     found = plan(resting("vm1", records=[over]))["events"][0]
     assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing: it is over")
     left = record("approved", approved_at=at(-600), missing_since=at(-500))
-    assert "takes no part in this run any more" in plan(resting("vm1", records=[left]))["events"][0]["reason"]
+    assert "no longer takes part in this run" in plan(resting("vm1", records=[left]))["events"][0]["reason"]
 
 
 def test_some_witnesses_are_enough() -> None:

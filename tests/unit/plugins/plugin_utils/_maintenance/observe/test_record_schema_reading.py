@@ -17,10 +17,10 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 
 def test_every_part_of_the_model_is_a_key_of_the_schema() -> None:
-    # The overrides in "decision" are called said.
-    assert {field.name for field in fields(Record)} - {"said"} <= set(record_schema.RECORD_KINDS)
+    # The key "decision" holds the overrides.
+    assert {field.name for field in fields(Record)} - {"overrides"} <= set(record_schema.RECORD_KINDS)
     assert {field.name for field in fields(Method)} - {"identifier"} <= set(record_schema.METHOD_KINDS)
-    assert {"event", "phase", "history", "methods", "said"} | set(PLAIN) == {field.name for field in fields(Record)}
+    assert {"event", "phase", "history", "methods", "overrides"} | set(PLAIN) == {field.name for field in fields(Record)}
 
 
 def test_an_answer_may_have_every_key_of_the_schema() -> None:

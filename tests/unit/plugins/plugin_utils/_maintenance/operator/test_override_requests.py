@@ -42,7 +42,7 @@ def written(seen: list[dict[str, Any]], given: dict[str, Any], now: float = 0, *
         ({"event_id": ""}, "decide_event_id is missing"),
         ({"action": "explode"}, "'explode'; it must be one of approve, hold, release, let_it_come$"),
         ({"action": None}, "must be one of"),
-        ({"who": " "}, "give decide_who"),
+        ({"who": " "}, "decide_who is missing"),
         ({"action": "approve"}, "decide_why is missing: approve needs"),
         ({"action": "retire_vm", "why": "x", "vm": "vm2"}, "a VM is retired by the controller.*respond_retired"),
         ({"vm": "vm2"}, "decide_vm was for retire_vm"),

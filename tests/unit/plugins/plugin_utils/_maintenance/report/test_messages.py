@@ -51,14 +51,14 @@ def test_one_line_for_each_event() -> None:
 @pytest.mark.parametrize(
     ("observation", "message"),
     [
-        (vm("vm1", [event()]), "Next: vm1 is drained."),
-        (vm("vm1", [event()], [record("drained")]), "Next: vm1 approves it now."),
+        (vm("vm1", [event()]), "Next: drain vm1."),
+        (vm("vm1", [event()], [record("drained")]), "Next: approve from vm1."),
         (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: waits for Azure to start it."),
         (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: waits for its end."),
-        (vm("vm1", [], [record("started", missing_since=at(-5))]), "not listed any more"),
-        (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: vm1 is put back."),
+        (vm("vm1", [], [record("started", missing_since=at(-5))]), "no longer listed"),
+        (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
         (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing: it is over."),
-        (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: vm1 is put back, because the drain failed."),
+        (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: undo the failed drain of vm1."),
         (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
         (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing: it is left alone."),
         (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
@@ -95,7 +95,7 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
         vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
     )
     whole, one = status(found), status(found, event_id="E1")
-    for text in ("because vm2 has it not: say it again.", "see to it by hand.", "vm1: The file x is no record."):
+    for text in ("because vm2 does not have it: repeat it.", "see to it by hand.", "vm1: The file x is no record."):
         assert [line for line in whole if line.startswith("Problem on ") and text in line], text
         assert [line for line in one if line.startswith("Problem: ") and text in line], text
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
@@ -110,7 +110,7 @@ def test_events_that_wait_for_an_operator_say_so() -> None:
         assert waits in status(plan(vm("vm1", [], [its])))[0]
     assert waits in status(plan(vm("vm1", [event()], [record("failed", methods=[left])])))[0]
     # The run continues with the remaining methods.
-    assert "Next: vm1 is put back." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
+    assert "Next: recover vm1." in status(plan(vm("vm1", [], [record("recovering", methods=[method("drained"), left], **over)])))[0]
 
 
 def test_json_holds_all() -> None:

@@ -15,7 +15,7 @@ from ansible.errors import AnsibleFilterError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from ansible_collections.maintenance.azure.plugins.filter.decision import decision
+from ansible_collections.maintenance.azure.plugins.filter.override import override
 from ansible_collections.maintenance.azure.plugins.filter.own_restarts import own_restarts
 from ansible_collections.maintenance.azure.plugins.filter.printable import printable
 from ansible_collections.maintenance.azure.plugins.filter.status_lines import status_lines
@@ -118,7 +118,7 @@ def test_every_text_of_an_override_is_visible(fleet: list[dict[str, Any]], text:
     said = {"event_id": typed, "action": action, "who": f"a{text}", "why": f"b{text}", **({"vm": text + "vm1"} if action == "retire_vm" else {})}
     for given_id in (typed, text):
         try:
-            found = decision(fleet, {**said, "event_id": given_id}, settings=SETTINGS, now=at(0))
+            found = override(fleet, {**said, "event_id": given_id}, settings=SETTINGS, now=at(0))
         except AnsibleFilterError as error:
             assert_visible(str(error))
         else:
@@ -157,7 +157,7 @@ def test_a_hostile_event_cannot_pass_for_another(form: str) -> None:
         status_lines(found, event_id="c706")
     explained = status_lines(found, event_id=handle(liar["event_id"]))
     assert "Description: fine. 2. c706: \\x1b[2J\\x1b[1;1Hall is well. Names: vm2." in explained
-    (write,) = decision([vm("vm1", [real]), vm("vm2", [liar])], {"event_id": "C7061bac-a", "action": "hold", "who": "alice"}, now=at(0))["writes"]
+    (write,) = override([vm("vm1", [real]), vm("vm2", [liar])], {"event_id": "C7061bac-a", "action": "hold", "who": "alice"}, now=at(0))["writes"]
     assert (write["host"], write["event_id"]) == ("vm1", real["event_id"])
 
 
@@ -184,7 +184,7 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
 def test_a_run_with_an_odd_id_gives_no_hint_to_paste() -> None:
     lease = {"name": "c", "run": "x' gate_closed=go_on", "event_id": "upgrade:Other", "kind": "upgrade", "limit": at(60)}
     found = gate.make_gate([vm("vm1", leases=[lease])], {"upgrade": "Kernel", "batch": ["vm1"]}, settings=SETTINGS, now=at(0))
-    assert found["why"][0].endswith("say so: gate_dead_run=ID")
+    assert found["why"][0].endswith("set gate_dead_run=ID")
 
 
 def test_numbers_of_thousands_of_digits_are_replaced_by_text() -> None:

@@ -36,7 +36,7 @@ def lease(event_id: str = OURS, run: str = "run000mine", *, left: float = 100, *
     return {**found, **more}
 
 
-UNTIL = f", until {at(100)[:10]} {at(100)[11:19]} UTC unless it goes on (100 s from now)"
+UNTIL = f", until {at(100)[:10]} {at(100)[11:19]} UTC unless renewed (100 s from now)"
 
 
 def lease_of_other_run(event_id: str = "E9", **more: Any) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def test_another_run_on_the_batch_makes_it_give_its_leases_back_and_come_after_e
 
 def test_another_upgrade_is_named() -> None:
     found = gate_decision(vm("vm1", leases=[lease_of_other_run("upgrade:Packages", kind="upgrade")]))
-    dead = ". If you know that this run is dead, say so: gate_dead_run=run00other"
+    dead = ". If this run has ended, set gate_dead_run=run00other"
     assert found["why"] == [f"run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'{UNTIL}{dead}"]
 
 
@@ -226,7 +226,7 @@ def test_a_failed_vm_marked_as_left_stays_without_a_lease() -> None:
     left = {**upgrading([]), "observation": {**upgrading([])["observation"], "upgrades": [{"name": "Packages", "state": "left"}]}}
     found = plan(left, run={"id": "runrespond"}, notify=False)
     assert found["actions"] == []
-    assert found["events"][0]["reason"] == "upgrade 'Packages' failed on it, and it was left for a person to look at"
+    assert found["events"][0]["reason"] == "upgrade 'Packages' failed on it, and it was left for an operator to inspect"
     other = {**left, "observation": {**left["observation"], "upgrades": [{"name": "Others", "state": "left"}]}}
     assert plan(other, run={"id": "runrespond"}, notify=False)["actions"] != []
 

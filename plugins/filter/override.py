@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter decision: what a person says about an event, and which records it is written to."""
+"""Filter override: the override that an operator requests for an event, and the records that it is written to."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, load, plan_writes
 
 
-def decision(observations: Any, said: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
-    """Find the event's VMs, and what changes in their records. Without observations it is only checked."""
+def override(observations: Any, request: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Return the changes to the records of the event's VMs. Without observations the request is only checked."""
     try:
         if observations is None:
-            load(said, timestamps.parse(now) or 0.0)
+            load(request, timestamps.parse(now) or 0.0)
             return {"event_id": None, "text": None, "writes": []}
-        return plan_writes(observations, said, settings=settings, now=now)
+        return plan_writes(observations, request, settings=settings, now=now)
     except (ObservationError, OverrideRequestError, SettingsError) as error:
-        # Not from it: core would print the words of the cause as well, as they are.
-        raise AnsibleFilterError(f"maintenance.azure.decision: {printable(error, LONGEST_LINE)}") from None
+        # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
+        raise AnsibleFilterError(f"maintenance.azure.override: {printable(error, LONGEST_LINE)}") from None
 
 
 class FilterModule:
     """Ansible's entry point."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """The filters of this file."""
-        return {"decision": decision}
+        """Return the filters of this file."""
+        return {"override": override}
