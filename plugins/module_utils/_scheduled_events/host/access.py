@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 if t.TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import Places
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import LocalConnections
 
 CONNECTIONS = LocalConnections()
 

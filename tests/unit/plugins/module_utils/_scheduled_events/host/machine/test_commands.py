@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import commands as module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import LocalCommands
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import commands as module
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import LocalCommands
 
 
 def run(line, seconds=10.0, **environment):

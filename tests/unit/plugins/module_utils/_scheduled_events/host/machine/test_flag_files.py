@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import LARGEST, FlagFileError, LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LARGEST, FlagFileError, LocalFlagFiles
 
 FLAGS = LocalFlagFiles()
 ANOTHER_USER = 65534
