@@ -197,7 +197,7 @@ def arguments() -> dict[str, dict[str, t.Any]]:
 
 
 def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Look, set what differs, look again."""
+    """Read the states, set those that differ, and read them again. Raise RuntimeSocketError."""
     wanted: t.Mapping[str, str] = options["states"]
     for backend, state in wanted.items():
         if state not in STATES:
@@ -216,7 +216,7 @@ def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
         after = runtime.servers(options["server"], backends)
     return {
         "changed": bool(changes),
-        "backends": {name: one.shown() for name, one in after.items()},
+        "backends": {name: one.as_dict() for name, one in after.items()},
         "reached": all(after[name].state == state for name, state in wanted.items()),
         "diff": {
             "before": {name: before[name].state for name in changes},

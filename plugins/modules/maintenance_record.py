@@ -342,9 +342,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
-    record,
     record_arguments,
     record_required_if,
+    write_records,
 )
 
 
@@ -355,7 +355,7 @@ def host(boot_id: str | None) -> Host:
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
     try:
-        result = record(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
+        result = write_records(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

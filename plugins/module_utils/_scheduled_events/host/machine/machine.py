@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What drain methods reach of their VM: its clock, commands, services, flag files and connections."""
+"""The parts of a VM that drain methods use: its clock, commands, services, flag files and connections."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _never_lost(error: BaseException) -> bool:
 
 
 class Machine(t.NamedTuple):
-    """One VM."""
+    """One VM, as drain methods reach it."""
 
     now: t.Callable[[], str]
-    """The VM's clock, as records have times."""
+    """Return the VM's clock in the form of utc_text."""
     commands: Commands
     services: Services
     flag_files: FlagFiles
@@ -36,11 +36,11 @@ class Machine(t.NamedTuple):
     web_server: WebServer | None = None
     """IIS; None on Linux."""
     is_lost: t.Callable[[BaseException], bool] = _never_lost
-    """Whether an error says that the VM cannot be reached any more. It goes through: nothing has failed on the VM."""
+    """Return whether an error means that the VM is not reachable any more. Such an error is raised again: nothing has failed on the VM."""
     failover_cluster: FailoverCluster | None = None
     """The failover cluster that the VM may be a node of; None on Linux."""
 
 
 def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:
-    """Return this machine. run_command runs words with messages in English."""
+    """Return this machine. ``run_command`` runs a list of arguments, with messages in English."""
     return Machine(now, LocalCommands(), SystemdServices(run_command), LocalFlagFiles(), LocalConnections())

@@ -85,10 +85,10 @@ def test_a_directory_that_was_given_away_is_refused(folder):
         assert "(uid 65534)" in refused(folder)
     else:
         folder.chmod(0o777)
-        assert "may be written by everybody" in refused(folder)
+        assert "may be written by any user" in refused(folder)
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o770, "its group"), (0o702, "everybody"), (0o777, "everybody"), (0o1777, "everybody")])
+@pytest.mark.parametrize(("mode", "who"), [(0o770, "its group"), (0o702, "any user"), (0o777, "any user"), (0o1777, "any user")])
 def test_a_directory_that_others_may_write_is_refused(folder, mode, who):
     folder.chmod(mode)
     why = refused(folder)
@@ -105,7 +105,7 @@ def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(RecordsError) as caught:
         RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
-    assert f"lies in {tmp_path}, which everybody may write" in str(caught.value) and "chmod go-w" in str(caught.value)
+    assert f"lies in {tmp_path}, which any user may write" in str(caught.value) and "chmod go-w" in str(caught.value)
     tmp_path.chmod(0o700)
 
 
@@ -142,7 +142,7 @@ def test_the_target_of_a_link_is_checked_too(folder, tmp_path):
 def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
     (folder / NAME).chmod(0o666)
     reading = RecordStore(LocalFiles(str(folder)), FakeHost()).read_all()
-    assert reading.records == [] and not reading.readable and "may be written by everybody" in reading.problems[0]
+    assert reading.records == [] and not reading.readable and "may be written by any user" in reading.problems[0]
     (folder / NAME).chmod(0o600)
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 

@@ -129,7 +129,7 @@ def test_a_fault_of_the_folder_is_said_once(tmp_path, host):
     where.chmod(0o777)
     seen = take(LocalFiles(str(where)), host)
     (said,) = seen["records_problems"]
-    assert "The records in" in said and "may be written by everybody" in said and seen["records_readable"] is False
+    assert "The records in" in said and "may be written by any user" in said and seen["records_readable"] is False
 
 
 def test_equal_faults_of_several_files_are_all_said(files, host):

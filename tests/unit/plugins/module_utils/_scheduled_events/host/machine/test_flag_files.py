@@ -194,7 +194,7 @@ FILE = {"kind": "file", "mode": "644", "owner": str(os.geteuid()), "group": str(
 )
 def test_what_is_no_finding_is_refused_and_leaves_nothing_behind(tmp_path, change):
     flag = tmp_path / "ready"
-    with pytest.raises(FlagFileError, match="cannot be put back"):
+    with pytest.raises(FlagFileError, match="cannot be restored"):
         FLAGS.restore(str(flag), {**FILE, **change})
     assert os.listdir(tmp_path) == []
     with pytest.raises(FlagFileError):

@@ -64,7 +64,7 @@ def test_stop_and_start_do_not_wait():
     [
         ((1, "", "System has not been booted with systemd\n"), "exit code 1: System has not been booted"),
         ((5, "said here", ""), "exit code 5: said here"),
-        ((5, "", ""), "nothing was said"),
+        ((5, "", ""), "no output"),
         ((1, "", "x" * 5000), "x" * 400),
         ((FileNotFoundError(2, "No such file or directory", "systemctl"),), "systemctl cannot be run"),
     ],
