@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    step,
+    record_change,
 )
 
 NAME = "event-" + EVENT.lower() + ".1.json"
@@ -28,7 +28,7 @@ NAME = "event-" + EVENT.lower() + ".1.json"
 def folder(tmp_path):
     """Return a directory that passes all checks."""
     tmp_path.chmod(0o700)
-    RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
+    RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, record_change(changes={"phase": "drained"}))
     return tmp_path / "records"
 
 
@@ -57,9 +57,9 @@ def refused(folder):
     assert note_asked(files, host).problems
     before = sorted(os.listdir(folder))
     with pytest.raises(RecordsError) as caught:
-        RecordStore(files, host).write(EVENT, step(changes={"phase": "approved"}))
+        RecordStore(files, host).write(EVENT, record_change(changes={"phase": "approved"}))
     with pytest.raises(RecordsError):
-        RecordStore(files, host).write("another", step())
+        RecordStore(files, host).write("another", record_change())
     with pytest.raises(RecordsError):
         LeaseStore(files, host).make("run1", EVENT, 60.0)
     assert sorted(os.listdir(folder)) == before
@@ -104,7 +104,7 @@ def test_others_may_read_it(folder, mode):
 def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(RecordsError) as caught:
-        RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
+        RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, record_change())
     assert f"lies in {tmp_path}, which any user may write" in str(caught.value) and "chmod go-w" in str(caught.value)
     tmp_path.chmod(0o700)
 

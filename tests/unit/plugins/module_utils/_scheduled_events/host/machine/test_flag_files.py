@@ -38,7 +38,7 @@ def without_root(folder):
 
 
 def picture(path):
-    """All that can be seen of a file."""
+    """Return all that can be read of a file."""
     if not os.path.lexists(path):
         return None
     about = os.lstat(path)
@@ -110,7 +110,7 @@ def test_a_link_comes_back_and_is_not_followed(tmp_path, target):
     assert os.readlink(flag) == target and os.listdir(tmp_path) == ["ready"]
 
 
-def test_restoring_over_what_somebody_has_put_there_meanwhile(tmp_path):
+def test_restore_replaces_a_file_created_meanwhile(tmp_path):
     flag = tmp_path / "ready"
     flag.write_text("old")
     found = FLAGS.describe(str(flag))
@@ -177,7 +177,7 @@ def test_what_is_there_already_is_not_created(tmp_path):
     assert os.readlink(tmp_path / "link") == "nowhere"
 
 
-def test_a_leftover_of_a_killed_writer_is_in_nobodys_way(tmp_path):
+def test_a_leftover_of_a_killed_writer_blocks_no_other(tmp_path):
     flag = tmp_path / "out"
     os.symlink(tmp_path / "victim", f"{flag}.maintenance.{os.getpid()}")
     FLAGS.create(str(flag), "0644")

@@ -11,7 +11,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 class FakeSystemctl:
-    """In place of systemctl: notes what it is asked for, and answers the same each time."""
+    """A test double for systemctl: it records each request, and gives the same answer each time."""
 
     def __init__(self, *answer):
         self.answer, self.asked = answer, []
@@ -69,7 +69,7 @@ def test_stop_and_start_do_not_wait():
         ((FileNotFoundError(2, "No such file or directory", "systemctl"),), "systemctl cannot be run"),
     ],
 )
-def test_what_systemctl_refuses_is_said(answer, words):
+def test_what_systemctl_refuses_is_reported(answer, words):
     services = SystemdServices(FakeSystemctl(*answer))
     for ask in (services.states, services.stop, services.start):
         with pytest.raises(ServiceError) as caught:
