@@ -7,15 +7,15 @@
 from __future__ import annotations
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
-    record,
     record_arguments,
     record_required_if,
+    write_records,
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 
 
 class ActionModule(EitherWay):
     answers = "maintenance_record"
-    work = staticmethod(record)
+    work = staticmethod(write_records)
     arguments = staticmethod(record_arguments)
     required_if = staticmethod(record_required_if)

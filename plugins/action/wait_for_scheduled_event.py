@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.wait_through_boots import WaitThroughBoots
 
-# From the controller each poll is a call with its own session costs.
+# From the controller each poll is a call with the cost of a session.
 WINDOWS_POLL_INTERVAL = 5.0
 
 
@@ -28,7 +28,7 @@ class ActionModule(EitherWay):
     def run_on_vm(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
         if self._task.async_val:
             return super().run_on_vm(task_vars)
-        # A VM that cannot be reached at all is Ansible's affair; only one that was there is waited for.
+        # Ansible itself reports a VM that was never reachable; only a VM that was reachable before is waited for.
         self._low_level_execute_command(":", sudoable=False)
 
         def run(arguments: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -45,8 +45,8 @@ class ActionModule(EitherWay):
         return options
 
     def _reset(self) -> None:
-        self._connection._shell.tmpdir = None  # gone with the boot; the next run makes its own
+        self._connection._shell.tmpdir = None  # removed by the boot; the next run creates another
         try:
             self._connection.reset()
         except (AnsibleConnectionFailure, OSError):
-            return  # the next run says whether the VM can be reached
+            return  # the next run reports whether the VM is reachable

@@ -15,7 +15,7 @@ import typing as t
 
 STATES = ("ready", "drain", "maint")
 # Bits of srv_admin_state that were set by hand or in the configuration. A state that is inherited from a tracked server, or
-# that comes from a name that does not resolve, is not ours to change.
+# that comes from a name that does not resolve, is not this module's to change.
 FORCED_MAINT, FORCED_DRAIN = 0x01, 0x08
 CHECK_ENABLED = 0x04
 # srv_op_state: 0 stopped, 1 starting (slowstart), 2 running, 3 stopping (its check asks for no new sessions).
@@ -23,7 +23,7 @@ OPERATIONAL = (1, 2)
 # Server and backend names as HAProxy allows them. Any other text could contain a second command.
 NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 LARGEST_ANSWER = 64 * 1024 * 1024
-# With "fall 1" the health counter says nothing about the time after maintenance. A check that was due then has ended by now.
+# With "fall 1" the health counter proves nothing about the time after maintenance. A check that was due then has ended after these seconds.
 SETTLED_SECONDS = 5
 
 
@@ -44,8 +44,8 @@ class Server(t.NamedTuple):
     sessions: int
     queued: int
 
-    def shown(self) -> dict[str, t.Any]:
-        """Return the server as the module does."""
+    def as_dict(self) -> dict[str, t.Any]:
+        """Return the server as a dictionary, as the module returns it."""
         return dict(self._asdict())
 
 
@@ -57,7 +57,7 @@ class Runtime:
         self.timeout = timeout
 
     def ask(self, command: str) -> str:
-        """Send one command and return its complete answer. Raise RuntimeSocketError."""
+        """Send one command and return its complete answer. Raise RuntimeSocketError where the socket cannot be used."""
         until = time.monotonic() + self.timeout
         try:
             with self._connect() as connection:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: haproxy_server
-short_description: See and set the administrative state of a server in HAProxy
+short_description: Read and set the administrative state of a server in HAProxy
 version_added: 1.1.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
-  - Says for one server, in each backend, its administrative state, whether HAProxy calls it up, and how many sessions it has.
-    Sets the administrative state where it is asked to. It never waits.
-  - It talks to HAProxy's runtime socket, on the host it runs on or, with C(host:port), on another one.
+  - Returns for one server, in each backend, its administrative state, whether HAProxy reports it as up, and how many sessions it has.
+    With O(states) it sets the administrative state. It never waits.
+  - It uses HAProxy's runtime socket, on the host it runs on or, with C(host:port), on another one.
   - Drain method C(haproxy) of role P(maintenance.azure.drain#role) uses it on each load balancer.
 options:
   socket:
@@ -31,25 +31,25 @@ options:
     required: true
   backends:
     description:
-      - Look in these backends only. Each must have the server.
-      - Without it, all backends that have the server. None having it is an error.
+      - Backends to read. Each must have the server.
+      - By default all backends that have the server. The module fails if there are none.
     type: list
     elements: str
     default: []
   states:
     description:
-      - For each backend, by its name, the state to set.
+      - The state to set for each backend, by its name.
       - V(ready) means that it gets sessions as long as its checks let it.
         V(drain) means that it gets no new ones, except those that are bound to it by persistence.
         V(maint) means that it gets none and is not checked. No state ends sessions that it has.
-      - Without it the module only looks.
+      - By default the module only reads the states.
     type: dict
     default: {}
   check_first:
     description:
       - In these backends, a server on its way from V(maint) to V(ready) is set to V(drain) first, if HAProxy checks it, and to V(ready)
         by a further call, once a check has succeeded. See RV(reached).
-      - HAProxy itself calls a server up as soon as its maintenance ends, before the first check is done, and gives it sessions.
+      - HAProxy itself reports a server as up as soon as its maintenance ends, before the first check is done, and gives it sessions.
     type: list
     elements: str
     default: []
@@ -64,11 +64,11 @@ attributes:
   action:
     description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
     support: full
-    details: Of what a host returns only documented keys of documented types reach the play.
+    details: Only documented keys of documented types of a host's result reach the play.
   async:
     description: Supports being used with the C(async) keyword.
     support: full
-    details: What C(async_status) brings in the end is not checked.
+    details: The result of C(async_status) is not checked.
   check_mode:
     support: full
   diff_mode:
@@ -82,13 +82,13 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: See how the server is, in all backends
+- name: Read the states of the server, in all backends
   maintenance.azure.haproxy_server:
     server: web1
   delegate_to: lb1
-  register: seen
+  register: server
 
-- name: No new sessions for it
+- name: Send no new sessions to the server
   maintenance.azure.haproxy_server:
     server: web1
     states:
@@ -96,7 +96,7 @@ EXAMPLES = r"""
       admin: drain
   delegate_to: lb1
 
-- name: Back into service, over TCP, once HAProxy has checked it
+- name: Return the server to service, over TCP, once HAProxy has checked it
   maintenance.azure.haproxy_server:
     socket: lb1.example.com:9999
     server: web1
@@ -112,7 +112,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 backends:
-  description: The server as it is now, after what was set, by the names of the backends.
+  description: The server after the changes, by the names of the backends.
   returned: success
   type: dict
   sample:
@@ -142,10 +142,10 @@ backends:
           description: The administrative state, V(ready), V(drain) or V(maint), as an operator has set it.
           type: str
         status:
-          description: What C(show stat) calls it, such as C(UP), C(DOWN), C(DRAIN), C(MAINT) or C(no check).
+          description: Its status in C(show stat), such as C(UP), C(DOWN), C(DRAIN), C(MAINT) or C(no check).
           type: str
         up:
-          description: Whether HAProxy takes it for up. V(true) as well for one that it does not check, or that drains.
+          description: Whether HAProxy reports it as up. V(true) as well for a server that HAProxy does not check, or that drains.
           type: bool
         checked:
           description: Whether HAProxy checks it.
@@ -160,7 +160,7 @@ backends:
           description: Requests that wait for it.
           type: int
 error_kind:
-  description: V(bad_answer) when what the host returned is not what this module returns. Then nothing of it is used.
+  description: V(bad_answer) when the result of the host is not a valid result of this module. Then nothing of it is used.
   version_added: 1.4.0
   returned: failure
   type: str
@@ -197,7 +197,7 @@ def arguments() -> dict[str, dict[str, t.Any]]:
 
 
 def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """Look, set what differs, look again."""
+    """Read the states, set those that differ, and read them again. Raise RuntimeSocketError."""
     wanted: t.Mapping[str, str] = options["states"]
     for backend, state in wanted.items():
         if state not in STATES:
@@ -205,8 +205,8 @@ def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
     runtime = Runtime(options["socket"], options["timeout"])
     backends = list(dict.fromkeys([*options["backends"], *wanted]))
     before = runtime.servers(options["server"], backends)
-    acts = {name: next_state(before[name], state, name in options["check_first"]) for name, state in wanted.items()}
-    changes = {name: state for name, state in acts.items() if state}
+    orders = {name: next_state(before[name], state, name in options["check_first"]) for name, state in wanted.items()}
+    changes = {name: state for name, state in orders.items() if state}
     after = before
     if changes and check_mode:
         after = {name: one._replace(state=changes.get(name, one.state)) for name, one in before.items()}
@@ -216,7 +216,7 @@ def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
         after = runtime.servers(options["server"], backends)
     return {
         "changed": bool(changes),
-        "backends": {name: one.shown() for name, one in after.items()},
+        "backends": {name: one.as_dict() for name, one in after.items()},
         "reached": all(after[name].state == state for name, state in wanted.items()),
         "diff": {
             "before": {name: before[name].state for name in changes},

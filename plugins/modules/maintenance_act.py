@@ -226,7 +226,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine, local_machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine, local_machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm

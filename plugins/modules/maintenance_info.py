@@ -13,12 +13,12 @@ version_added: 1.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
-  - Returns in one run the scheduled events that the VM is told of, who the VM is, its clock and boot, whether its
-    application is in service, and the records of what was done about events.
-  - It decides nothing and changes nothing about the VM. Two things it keeps in O(records_path) where it may write there.
-    These are a marker of when events were asked for, and the setting aside of records that belong to another VM.
-    Neither is done in check mode, and the result is never C(changed).
-  - Asking enables Scheduled Events for the VM. See the README of the collection for what that means.
+  - Returns in one run the scheduled events in the document of the VM, its identity, clock and boot, whether its
+    application is in service, and the records of how events were handled.
+  - It decides nothing and changes nothing about the VM. Where it may write in O(records_path), it notes there when events were
+    requested, and sets aside records that belong to another VM.
+    It does neither in check mode, and the result is never C(changed).
+  - A request enables Scheduled Events for the VM. See the README of the collection for the consequences.
 notes:
   - Root is not needed where O(records_path) can be read.
 extends_documentation_fragment:
@@ -34,7 +34,7 @@ attributes:
     details: In check mode neither the marker nor anything else is written.
   diff_mode:
     support: N/A
-    details: This module changes nothing that could be shown.
+    details: This module changes nothing.
   idempotent:
     support: full
 seealso:
@@ -45,7 +45,7 @@ seealso:
 EXAMPLES = r"""
 - name: Observe the VM
   maintenance.azure.maintenance_info:
-  register: seen
+  register: observation
 
 - name: Observe the VM and its application, without root
   maintenance.azure.maintenance_info:
@@ -53,7 +53,7 @@ EXAMPLES = r"""
     health:
       url: http://127.0.0.1:8080/ready
       timeout: 2
-  register: seen
+  register: observation
 """
 
 RETURN = r"""
@@ -63,7 +63,7 @@ vm_name:
   type: str
   sample: web1
 document_incarnation:
-  description: Number of the document. Only a difference means something, it may restart from a lower number.
+  description: Number of the document. Compare it for a difference only, because it may restart from a lower number.
   returned: success
   type: int
   sample: 3
@@ -74,14 +74,14 @@ api_version:
   sample: "2020-07-01"
 events:
   description:
-    - The events of the document that O(affecting) and the other selections let through, as received in order.
+    - The events of the document that O(affecting) and the other filters select, in the order received.
     - Each is as in M(maintenance.azure.scheduled_events_info), and has C(raw) only with O(include_raw).
   returned: success
   type: list
   elements: dict
   sample: []
 identity:
-  description: Who this VM is, from the instance metadata. V(null) for what is not known.
+  description: The identity of this VM, from the instance metadata. V(null) for each value that is not known.
   returned: success
   type: dict
   sample:
@@ -107,41 +107,41 @@ system:
   sample: linux
   version_added: 1.2.0
 boot_id:
-  description: Another text after each boot. V(null) where it cannot be known.
+  description: A text that differs after each boot. V(null) where it is not known.
   returned: success
   type: str
   sample: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
 uptime_seconds:
-  description: Seconds since the boot. V(null) where it cannot be known.
+  description: Seconds since the boot. V(null) where they are not known.
   returned: success
   type: float
   sample: 86012.5
 now:
-  description: The clock of the VM when the document had been read.
+  description: The clock of the VM after the document was read.
   returned: success
   type: str
   sample: "2026-11-21T20:00:00.000000Z"
 enabled_at:
   description:
-    - Since when events have been asked for on this VM without a day of silence, as far as the marker in O(records_path) knows.
+    - The time since which events were requested on this VM at least once a day, by the marker in O(records_path).
     - V(null) when there is no marker and none could be written.
   returned: success
   type: str
   sample: "2026-11-20T08:00:00.000000Z"
 enabled_recently:
   description:
-    - Whether that is less than five minutes ago, or not known. Then an empty list of events proves nothing.
+    - Whether RV(enabled_at) is less than five minutes ago, or not known. Then an empty list of events proves nothing.
     - Within one boot the uptime decides, so that a clock that jumps does not matter.
   returned: success
   type: bool
   sample: false
 in_service:
-  description: Whether the application is in service. V(null) without O(health), or when it could not be asked.
+  description: Whether the application is in service. V(null) without O(health), or when the check could not be made.
   returned: success
   type: bool
   sample: true
 in_service_why:
-  description: What was seen.
+  description: The result of the health check, as text.
   returned: success
   type: str
   sample: port 443 of 127.0.0.1 accepts connections
@@ -155,9 +155,9 @@ records:
   sample: []
 leases:
   description:
-    - Who is at work on this VM, as M(maintenance.azure.maintenance_record) has noted it.
+    - The leases on this VM, as M(maintenance.azure.maintenance_record) acquires them.
     - Each has C(name) (of its file), C(run), C(digest) (of the event's id), C(event_id), C(kind), C(who), C(groups), C(made_at),
-      C(limit) (until when, by the clock of the VM) and C(expired).
+      C(limit) (when it expires, by the clock of the VM) and C(expired).
   version_added: 1.1.0
   returned: success
   type: list
@@ -165,10 +165,10 @@ leases:
   sample: []
 replicas:
   description:
-    - Copies of other VMs' records that lie on this VM. They are no records of this VM.
-    - Each has C(vm) (the name in the inventory), C(vm_id), C(keeper_vm_id) (since version 1.4.0 of the collection, which VM wrote it down) and
+    - Replicas of other VMs' records that this VM keeps. They are no records of this VM.
+    - Each has C(vm) (the name in the inventory), C(vm_id), C(keeper_vm_id) (since version 1.4.0 of the collection, of the VM that keeps it) and
       C(record), the findings of methods outside that VM.
-    - Copies older than 30 days, and those that came with the disk of another VM, are left out.
+    - Replicas older than 30 days, and those that came with the disk of another VM, are left out.
   version_added: 1.1.0
   returned: success
   type: list
@@ -176,8 +176,8 @@ replicas:
   sample: []
 tombstones:
   description:
-    - Events that are over on this VM and whose records were removed. A copy of such a record restores nothing.
-    - Each has C(event_id), C(vm_id) and C(at). They are kept for 31 days, a day longer than copies.
+    - Events that are over on this VM and whose records were removed. A replica of such a record restores nothing.
+    - Each has C(event_id), C(vm_id) and C(at). They are kept for 31 days, a day longer than replicas.
   version_added: 1.4.0
   returned: success
   type: list
@@ -185,7 +185,7 @@ tombstones:
   sample: []
 upgrades:
   description:
-    - How far upgrades are on this VM, as M(maintenance.azure.maintenance_record) has marked it.
+    - The progress marks of upgrades on this VM, as M(maintenance.azure.maintenance_record) writes them.
     - Each has C(name), C(state) (V(begun), V(upgraded), V(left) or V(done)), C(at), C(begun_at), C(run) and C(who).
   version_added: 1.3.0
   returned: success
@@ -193,7 +193,7 @@ upgrades:
   elements: dict
   sample: []
 records_problems:
-  description: In words, whatever is wrong with the records. Each names the file and what to do.
+  description: The problems of the records, as texts. Each names the file and the remedy.
   returned: success
   type: list
   elements: str
@@ -204,13 +204,13 @@ records_readable:
   type: bool
   sample: true
 endpoint:
-  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
   returned: success
   type: str
   sample: http://168.63.129.16
 endpoint_source:
-  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
   version_added: 1.2.0
   returned: success
   type: str
@@ -233,8 +233,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 def main() -> None:
     module = AnsibleModule(argument_spec=observation_arguments(), supports_check_mode=True)
 
-    def run_command(arguments: list[str]) -> tuple[int, str, str]:
-        answer: tuple[int, str, str] = module.run_command(arguments, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    def run_command(command: list[str]) -> tuple[int, str, str]:
+        answer: tuple[int, str, str] = module.run_command(command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
         return answer
 
     def host(boot_id: str | None) -> Host:

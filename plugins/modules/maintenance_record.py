@@ -8,18 +8,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: maintenance_record
-short_description: Write down on a VM what is being done about a scheduled event
+short_description: Write the record of a scheduled event on a VM
 version_added: 1.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
-  - Keeps one record for each scheduled event on the VM that the event hits.
-    A record says in which phase the handling is, what each drain method found and changed, and so what has to be put back.
+  - Keeps one record for each scheduled event on the VM that the event affects.
+    A record has the phase of the event on the VM, and what each drain method found and changed, which recovery puts back.
   - The roles of this collection write these records. Use it in your own drain methods or to correct a record by hand.
     To read records, use M(maintenance.azure.maintenance_info).
-  - Each change is a new file, created exclusively and moved into place in one step.
-    A run that is killed leaves the old or the new record, never half of one.
-    When two runs write at once, none overwrites the other.
+  - Each change is a new file, created exclusively and moved into place atomically.
+    A run that is killed leaves the old or the new record, never a part of one.
+    When two runs write at once, neither overwrites the other.
   - Each change of the phase is written to the system log of the VM, with the id of the event.
 options:
   records_path:
@@ -30,18 +30,18 @@ options:
   state:
     description:
       - V(present) creates or changes the record of one event.
-      - V(absent) removes it, whatever it says. Nothing is put back. Like V(pruned), it leaves a tombstone for 31 days where something outside the
-        VM was changed, so that a copy of the record on another VM restores nothing.
-      - V(pruned) removes the records that are over. These are the ones in phase V(recovered), and the ones in phase
-        V(held) of which nothing is left to undo and whose event is gone.
+      - V(absent) removes the record in any phase. Nothing is put back. Like V(pruned), it leaves a tombstone for 31 days where something outside the
+        VM was changed, so that a replica of the record on another VM restores nothing.
+      - V(pruned) removes the records of ended events. These are the records in phase V(recovered), and those in phase
+        V(held) with nothing left to undo and whose event is gone.
       - V(leased) acquires a lease on the VM for the run in O(lease) and one event, or renews the lease that this run has.
       - V(released) removes the leases of the run in O(lease), for one event with O(event_id), otherwise for all. With an empty
         O(event_id) only what O(expired) names is removed.
-      - V(replicated) keeps a copy of another VM's record, as O(replica) says. It is no record of the VM that it lies on.
+      - V(replicated) keeps a replica of another VM's record, given in O(replica). It is no record of the VM that keeps it.
         Since version 1.4.0 of the collection it holds the findings of methods outside the VM and nothing else of the record.
-        An older revision never replaces a newer one. The copy of a record in phase V(recovered) is removed.
-      - V(marked), since version 1.3.0 of the collection, writes down how far an upgrade is on the VM, as O(upgrade) says, under the lease of the
-        run that does it. The lease is for the event id C(upgrade:) and the upgrade's name.
+        An older revision never replaces a newer one. The replica of a record in phase V(recovered) is removed.
+      - V(marked), since version 1.3.0 of the collection, writes the progress mark of an upgrade on the VM, given in O(upgrade), under the lease of
+        the run. The lease is for the event id C(upgrade:) and the upgrade's name.
     type: str
     choices: [present, absent, pruned, leased, released, replicated, marked]
     default: present
@@ -54,11 +54,11 @@ options:
     description:
       - Write only if the record has this revision, and fail with RV(conflict) if it has another one.
       - V(0) means that there must be no record yet.
-      - Without it the change is made to whatever is there.
+      - Without it the change applies to any revision.
     type: int
   event:
     description:
-      - The event as it was last seen, as M(maintenance.azure.scheduled_events_info) returns it.
+      - The event as it was last listed, as M(maintenance.azure.scheduled_events_info) returns it.
         Keys that a record does not keep are ignored.
     type: dict
   changes:
@@ -72,8 +72,8 @@ options:
       - Since version 2.0.0 of the collection, V(noticed) is refused while the record is C(draining), C(drained), C(approved) or C(started)
         and has no C(outcome), and V(drained) is refused in the phases C(recovering) and C(recovered). To mend such a record by hand,
         write the phase V(held) first.
-      - A C(decision) is what a person said about the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or
-        V(retire_vm)), C(who), C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of others that still hold.
+      - A C(decision) is an operator's override for the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or
+        V(retire_vm)), C(who), C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of other overrides that still apply.
         C(why) is needed for V(approve) and V(retire_vm), and C(until) for all but V(release).
         Playbook C(maintenance.azure.decide) writes them.
     type: dict
@@ -85,7 +85,7 @@ options:
         and begins again.
       - C(state) is one of C(found), C(begun), C(drained), C(failed), C(undoing) and C(undone).
         When it changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
-      - C(outside) says that the method changes something outside the VM.
+      - C(outside) is true for a method that changes something outside the VM.
     type: dict
   stamp:
     description:
@@ -109,14 +109,14 @@ options:
     type: str
   older_than:
     description:
-      - With O(state=pruned), how many seconds the last change of phase must be over.
+      - With O(state=pruned), the seconds that must have passed since the last change of phase.
     type: int
     default: 86400
   lease:
     description:
-      - The run that works on this VM. Several runs may be at work at once, and each acts only where it holds the lease.
+      - The lease of the run that acts on this VM. Several runs may be active at once, and each acts only where it holds the lease.
       - With O(state=present) the record is written under this lease. The lease is renewed first, and it is checked once more
-        afterwards. When it is gone the module fails with RV(error_kind=lease_lost), and nothing may be done about the VM.
+        afterwards. If the lease is gone the module fails with RV(error_kind=lease_lost), and the run must not act on the VM.
       - Required with O(state=leased), O(state=released) and O(state=marked).
     version_added: 1.1.0
     type: dict
@@ -126,33 +126,33 @@ options:
         type: str
         required: true
       seconds:
-        description: Time limit of the present action. When it is over, by the clock of the VM, any run may remove the lease.
+        description: Time limit of the present action. After it, by the clock of the VM, any run may remove the lease.
         type: float
         default: 180.0
       kind:
-        description: What the run is at.
+        description: What the run handles.
         type: str
         choices: [events, upgrade]
         default: events
       who:
-        description: For people, who started the run and where.
+        description: Who started the run and where, for operators.
         type: str
         default: ""
       groups:
-        description: For each capacity group of the VM, the hash of its declared members. Runs that declare others hold.
+        description: For each capacity group of the VM, the hash of its declared members. Runs with different declarations hold.
         type: dict
         default: {}
   expired:
     description:
       - With O(state=leased) or O(state=released), the files of leases to remove first, as RV(maintenance.azure.maintenance_info#module:leases)
-        names them. One whose time limit has not passed is left, and so is one that was renewed since.
+        names them. A lease whose time limit has not passed, or that was renewed meanwhile, stays.
     version_added: 1.1.0
     type: list
     elements: str
     default: []
   replica:
     description:
-      - With O(state=replicated), the record to copy and whose it is.
+      - With O(state=replicated), the record to replicate and its VM.
     version_added: 1.1.0
     type: dict
     suboptions:
@@ -164,7 +164,7 @@ options:
         description: The VM's C(vmId) in the instance metadata, when the record was written.
         type: str
       keeper_vm_id:
-        description: C(vmId) of the VM that keeps the copy. On another VM, made from its disk, it is none.
+        description: C(vmId) of the VM that keeps the replica. On another VM, made from its disk, the replica does not count.
         type: str
         version_added: 1.4.0
       record:
@@ -173,14 +173,14 @@ options:
         required: true
   restore:
     description:
-      - A record to go on with if there is none. A record that is there is not replaced.
-      - Since version 1.4.0 of the collection it may say nothing but that something outside the VM was changed. It must be in phase C(draining), with
-        methods that have C(outside) and no C(options), and without a rule, a decision, a reason or times of what came later.
+      - A record to continue from if the VM has none. An existing record is not replaced.
+      - Since version 1.4.0 of the collection it may hold only the findings of methods outside the VM. It must be in phase C(draining), with
+        methods that have C(outside) and no C(options), and without a rule, a decision, a reason or later times.
     version_added: 1.1.0
     type: dict
   upgrade:
     description:
-      - With O(state=marked), how far which upgrade is.
+      - With O(state=marked), the progress mark of an upgrade.
     version_added: 1.3.0
     type: dict
     suboptions:
@@ -190,9 +190,9 @@ options:
         required: true
       state:
         description:
-          - V(begun) before anything is done, V(upgraded) when its tasks are done and the VM is not back yet, V(done) at the end.
-          - V(left) when it failed and the VM is to stay out of service. Role P(maintenance.azure.respond#role) does not put it back then.
-          - V(absent) to forget it.
+          - V(begun) before its tasks run, V(upgraded) when its tasks are done and the VM is not back in service yet, V(done) at the end.
+          - V(left) when it failed and the VM is to stay out of service. Role P(maintenance.azure.respond#role) does not recover the VM then.
+          - V(absent) to remove the mark.
         type: str
         choices: [begun, upgraded, left, done, absent]
         required: true
@@ -206,13 +206,13 @@ attributes:
     support: full
   idempotent:
     support: partial
-    details: A O(stamp) is set to another time with each run. Everything else is changed once.
+    details: A O(stamp) is set to another time with each run. Everything else changes once.
 seealso:
   - module: maintenance.azure.maintenance_info
 """
 
 EXAMPLES = r"""
-- name: Note that a drain begins, and what was found before it
+- name: Record the begin of a drain, and its finding
   maintenance.azure.maintenance_record:
     event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
     changes:
@@ -228,7 +228,7 @@ EXAMPLES = r"""
         enabled: true
       state: found
 
-- name: Note that everything is drained, in this boot
+- name: Record that the VM is drained, in this boot
   maintenance.azure.maintenance_record:
     event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
     expected_revision: 3
@@ -237,7 +237,7 @@ EXAMPLES = r"""
     stamp: [verified_at]
     boot_id: 3f1e9a2c-6f1e-4b57-9b4e-0c9f3f5a7f10
 
-- name: Acquire a lease on the VM for an event, and remove what a dead run has left
+- name: Acquire a lease on the VM for an event, and remove the expired lease of another run
   maintenance.azure.maintenance_record:
     state: leased
     event_id: C7061BAC-AFDC-4513-B24B-AA5F13A16123
@@ -247,7 +247,7 @@ EXAMPLES = r"""
       seconds: 180
     expired: [claim-9d8c7b6a5f4e-1a2b3c4d5e6f7a8b.1795291200000.json]
 
-- name: Remove what has been over for a day
+- name: Remove the records of events that ended a day ago
   maintenance.azure.maintenance_record:
     state: pruned
 """
@@ -303,7 +303,7 @@ record:
         error: null
         outside: false
 conflict:
-  description: The record had another revision than O(expected_revision).
+  description: Whether the record had another revision than O(expected_revision).
   returned: always
   type: bool
   sample: false
@@ -322,7 +322,7 @@ upgrade:
   sample: {name: Kernel November, state: done, at: "2026-11-21T20:30:00.000000Z", begun_at: "2026-11-21T20:20:00.000000Z", run: 4f1b2c9a7d3e, who: alice}
 error_kind:
   description: What went wrong, for programs. One of V(records), V(conflict), V(lease_lost) and V(bad_answer)
-    (what the VM returned is not what this module returns; nothing of it is used).
+    (the result of the VM is not a valid result of this module; nothing of it is used).
   version_added: 1.1.0
   returned: failure
   type: str
@@ -342,9 +342,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
-    record,
     record_arguments,
     record_required_if,
+    write_records,
 )
 
 
@@ -355,7 +355,7 @@ def host(boot_id: str | None) -> Host:
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
     try:
-        result = record(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
+        result = write_records(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
     except Failed as failed:
         module.fail_json(**failed.result)
     module.exit_json(**result)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plan
-short_description: Collect what the hosts of a play returned, and plan what each VM does next
+short_description: Collect the results of the hosts of a play, and plan the next actions of each VM
 version_added: 2.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
   - The planner of the roles P(maintenance.azure.respond#role), P(maintenance.azure.gate#role) and P(maintenance.azure.upgrade#role), for these roles only.
     It runs once for all hosts of the play, on the controller, and needs C(run_once=true) and C(register).
-  - With O(begin) it begins a pass. It reads what M(maintenance.azure.maintenance_act) has registered on every host as C(observe_result), and plans.
-  - With O(go_on) it continues the pass. It reads the new results of the hosts, plans again, and returns in RV(do) whether to act, to wait or to end.
-    The state of the pass is in its own result, so every task of a pass registers under the same name.
-  - All decisions are those of P(maintenance.azure.plan#filter), and it changes nothing.
+  - With O(begin) it begins a pass. It reads the result of M(maintenance.azure.maintenance_act) that every host has registered as C(observe_result), and plans.
+  - With O(go_on) it continues the pass. It reads the results since then, plans again, and returns in RV(do) whether to act, to wait or to end.
+    The state between iterations is in its own result, so every task of a pass registers under the same name.
+  - It makes the same plan as P(maintenance.azure.plan#filter), and it changes nothing.
 options:
   begin:
-    description: What to begin a pass with. It is read once, whatever happens to the variables later.
+    description: The inputs of a pass. They are read once; later changes of the variables have no effect.
     type: dict
     suboptions:
       policy:
@@ -33,19 +33,19 @@ options:
         type: dict
         default: {}
       who:
-        description: Who runs this, for its leases.
+        description: The operator or job that runs this, for its leases.
         type: str
         default: ""
       wait:
-        description: Whether to wait until all events are over. Without it the pass ends when no action is due.
+        description: Whether to continue until all events are handled. Otherwise the pass ends when nothing can be done now.
         type: bool
         default: false
       wait_timeout:
-        description: The longest duration of the pass, in seconds.
+        description: The maximum seconds of the pass.
         type: int
         default: 7200
       observation_seconds:
-        description: How long an observation may take. An older observation is repeated before an action.
+        description: The seconds after which an observation is too old. A VM is observed again before an action on it if its observation is older.
         type: int
         default: 30
       notify_tasks:
@@ -53,12 +53,12 @@ options:
         type: str
         default: ""
       places:
-        description: Where relative paths of task files are looked for.
+        description: Directories in which relative paths of task files are searched.
         type: list
         elements: str
         default: []
   begin_gate:
-    description: The request of role P(maintenance.azure.gate#role), before the first observation.
+    description: The inputs where role P(maintenance.azure.gate#role) asks. No VM is observed yet.
     type: dict
     suboptions:
       ask:
@@ -78,11 +78,11 @@ options:
         type: str
         required: true
       who:
-        description: Who runs this, for its leases.
+        description: The operator or job that runs this, for its leases.
         type: str
         default: ""
       wait_timeout:
-        description: The longest wait for the gate, in seconds.
+        description: The maximum seconds to wait for the gate.
         type: int
         default: 3600
       keepers:
@@ -92,8 +92,8 @@ options:
         default: []
   begin_methods:
     description:
-      - What to begin with where role P(maintenance.azure.upgrade#role) drains or recovers the VMs of a batch.
-      - It takes the hosts of the batch that are at this task, each with what it has noted in C(__upgrade_asks) and was observed before.
+      - The inputs where role P(maintenance.azure.upgrade#role) drains or recovers the VMs of a batch.
+      - It takes the hosts of the batch that are at this task, each with its request in C(__upgrade_asks) and its last observation.
       - Each VM has a time limit of its own, and fails by itself.
     type: dict
     suboptions:
@@ -107,18 +107,18 @@ options:
         type: str
         required: true
       since:
-        description: When what was planned before was begun. Each host that is at this task has noted the same; where it is another one, the host is elsewhere.
+        description: When the plan before this was begun. Each host that is at this task has noted the same time; a host with another time is at another task.
         type: str
         required: true
       places:
-        description: Where relative paths of task files are looked for.
+        description: Directories in which relative paths of task files are searched.
         type: list
         elements: str
         default: []
   go_on:
     description:
       - The name under which the tasks of this pass register their results.
-      - Together with O(begin) the pass begins with what was checked under this name before, see O(check_only).
+      - Together with O(begin) the pass begins with the inputs that were checked under this name before, see O(check_only).
     type: str
   check_only:
     description: Whether to check O(begin) and keep it, before any VM is observed. Nothing is planned.
@@ -127,7 +127,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: In check mode the pass has no lease, and ends after its first plan.
+    details: In check mode the pass acquires no lease, and ends after it has reported its actions.
   diff_mode:
     support: none
   idempotent:
@@ -142,19 +142,19 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-# As role respond does, whose tasks act by the registered result
+# As role respond does, whose tasks act by the registered plan
 - name: Observe every VM
   maintenance.azure.maintenance_act:
     actions: []
   register: observe_result
 
-- name: Plan what each VM does next
+- name: Plan the next actions of each VM
   maintenance.azure.plan:
     begin: {}
   register: this_pass
   run_once: true
 
-- name: Show it
+- name: Show the plan
   ansible.builtin.debug:
     msg: "{{ this_pass.plan | maintenance.azure.status_lines }}"
   run_once: true
@@ -163,8 +163,8 @@ EXAMPLES = r"""
 RETURN = r"""
 do:
   description:
-    - What the next iteration does. V(action), V(acquire) and V(by_tasks) take actions, V(wait) waits, V(say) and V(release) end a pass, V(end) is its end.
-    - All but the last three observe the VMs in RV(contact) then.
+    - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) waits, V(say) and V(release) end a pass, V(end) is its end.
+    - All but the last three then observe the VMs in RV(contact).
   returned: success
   type: str
   sample: act
@@ -174,17 +174,17 @@ plan:
   type: dict
   sample: {}
 actions:
-  description: For each host what M(maintenance.azure.maintenance_act) takes on the VM.
+  description: For each host the actions that M(maintenance.azure.maintenance_act) takes on the VM.
   returned: success
   type: dict
   sample: {}
 assignments:
-  description: For each host the same as C(on_vm), and what tasks take as C(by_tasks).
+  description: For each host the same actions as C(on_vm), and the actions of tasks as C(by_tasks).
   returned: success
   type: dict
   sample: {}
 stages:
-  description: The stages of what tasks take, in order, each with C(name), C(actions) and C(place).
+  description: The stages of the actions of tasks, in order, each with C(name), C(actions) and C(place).
   returned: success
   type: list
   elements: dict
@@ -196,12 +196,12 @@ contact:
   elements: str
   sample: [web1]
 pause:
-  description: How many seconds the next iteration waits first.
+  description: The seconds that the next iteration waits first.
   returned: success
   type: int
   sample: 15
 watchers:
-  description: The hosts that listen for news meanwhile.
+  description: The hosts that wait for a change of their document meanwhile.
   returned: success
   type: list
   elements: str
@@ -212,13 +212,13 @@ waited:
   type: int
   sample: 12
 involved:
-  description: The hosts that act or wait in this pass.
+  description: The hosts that have an action, or a reason to wait, in this pass.
   returned: success
   type: list
   elements: str
   sample: [web1, web2]
 staying:
-  description: The same hosts, and one other, which reports if none of them can.
+  description: The same hosts, and one other, which reports where none of these can.
   returned: success
   type: list
   elements: str
@@ -240,12 +240,12 @@ observations:
   elements: dict
   sample: []
 vms:
-  description: The settings of each VM at the begin.
+  description: The settings of each VM, from its variables, at the begin.
   returned: success
   type: dict
   sample: {}
 request:
-  description: The request that the pass began with.
+  description: The inputs of the pass.
   returned: success
   type: dict
   sample: {}
@@ -263,7 +263,7 @@ ARGUMENTS = {
 
 
 def main() -> None:
-    """Fail: all of its work is done by the action of the same name, on the controller."""
+    """Fail: the action plugin of the same name does the work, on the controller."""
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     module.fail_json(msg="maintenance.azure.plan runs on the controller: call it by this name, so that its action plugin is used.")
 

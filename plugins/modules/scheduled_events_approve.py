@@ -16,9 +16,9 @@ description:
   - Approves Scheduled Events, so that Azure need not wait until C(NotBefore). Several events go in one request.
   - An approval starts an event for every VM it names. So the document is read again right before, and unless all those VMs are
     allowed by O(approve_for), nothing is approved at all.
-  - Where the answer to an approval is lost, the document is read again before anything is sent again.
+  - If the answer to an approval is lost, the document is read again before another approval is sent.
 notes:
-  - Approved does not mean started. Azure may wait for the approval of others on the same hardware.
+  - Approved does not mean started. Azure may wait for the approval of other VMs on the same hardware.
   - Azure does not show who approved what, so an event that is still V(Scheduled) is approved again by a second run. That does
     no harm.
   - Root is not needed.
@@ -30,7 +30,7 @@ extends_documentation_fragment:
 attributes:
   check_mode:
     support: full
-    details: In check mode the document is read and every guard applies; only the approval is not sent.
+    details: In check mode the document is read and every check applies; only the approval is not sent.
   diff_mode:
     support: none
   idempotent:
@@ -45,8 +45,8 @@ options:
     required: true
   approve_for:
     description:
-      - Names of the VMs that the approved events may hit, compared without case. V(*) allows any.
-      - By default only this VM itself. With V([]) nobody, so everything is refused.
+      - Names of the VMs that the approved events may affect, compared without case. V(*) allows any.
+      - By default only this VM itself. V([]) allows no VM, so every approval is refused.
       - Name the other VMs of an event only when they are ready too.
     type: list
     elements: str
@@ -61,19 +61,19 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Find out what waits for this VM
+- name: Read the events that are scheduled for this VM
   maintenance.azure.scheduled_events_info:
     affecting: this_vm
     event_statuses:
       - Scheduled
   register: scheduled
 
-- name: Approve it, as far as it hits this VM alone
+- name: Approve them, if they affect this VM alone
   maintenance.azure.scheduled_events_approve:
     event_ids: "{{ scheduled.events | map(attribute='event_id') }}"
   when: scheduled.events | length > 0
 
-- name: Approve an event that hits two VMs, both of which are drained
+- name: Approve an event that affects two VMs, both of which are drained
   maintenance.azure.scheduled_events_approve:
     event_ids:
       - C7061BAC-AFDC-4513-B24B-AA5F13A16123
@@ -85,7 +85,7 @@ EXAMPLES = r"""
 RETURN = r"""
 approved:
   description:
-    - Ids of the events that were approved, as Azure lists them. In check mode, those that would be.
+    - Ids of the events that were approved, as Azure lists them. In check mode, of those that would be approved.
   returned: when a document was read
   type: list
   elements: str
@@ -98,7 +98,7 @@ already_started:
   elements: str
   sample: []
 not_found:
-  description: Ids from O(event_ids) that are not listed. Such an event is over, was cancelled, or never was.
+  description: Ids from O(event_ids) that are not listed. Such an event is over, was cancelled, or never existed.
   returned: when a document was read
   type: list
   elements: str
@@ -121,13 +121,13 @@ api_version:
   type: str
   sample: "2020-07-01"
 endpoint:
-  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
   returned: when options are valid
   type: str
   sample: http://168.63.129.16
 endpoint_source:
-  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
   version_added: 1.2.0
   returned: when options are valid
   type: str
@@ -137,7 +137,7 @@ error_kind:
     - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
       V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
       V(version_rejected).
-    - V(bad_answer) when what the VM returned is not what this module returns. Then nothing of it is used.
+    - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
   returned: failure
   type: str
   sample: no_answer

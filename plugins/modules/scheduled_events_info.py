@@ -8,13 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduled_events_info
-short_description: Read what maintenance is coming to an Azure VM
+short_description: Read the scheduled maintenance events of an Azure VM
 version_added: 1.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
   - Reads the Scheduled Events of the VM that the module runs on, from the metadata service inside the VM.
-  - An empty list is only returned when the service said so. An answer that is missing, empty or cut off is an error.
+  - An empty list is only returned when the service returned one. An answer that is missing, empty or cut off is an error.
 notes:
   - The first request enables Scheduled Events for the VM. It may take two minutes, events arrive within five minutes, and from
     then on restarts and redeploys asked for in the portal wait up to 15 minutes for an approval. After 24 hours without a
@@ -36,11 +36,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Read every event that this VM is told of
+- name: Read every event in the document of this VM
   maintenance.azure.scheduled_events_info:
   register: scheduled
 
-- name: Say what is coming to this VM
+- name: Show the events that affect this VM
   ansible.builtin.debug:
     msg: "{{ item.event_type }} not before {{ item.not_before }}: {{ item.description }}"
   loop: "{{ scheduled.events | selectattr('affects_this_vm') }}"
@@ -95,12 +95,12 @@ events:
       returned: always
       sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
     event_type:
-      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or whatever else Azure says.
+      description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or any other type that Azure lists.
       type: str
       returned: always
       sample: Freeze
     event_status:
-      description: V(Scheduled) or V(Started). There is never a status for an event that is over, it is no longer listed.
+      description: V(Scheduled) or V(Started). An event that is over has no status, because it is no longer listed.
       type: str
       returned: always
       sample: Scheduled
@@ -110,7 +110,7 @@ events:
       returned: always
       sample: VirtualMachine
     resources:
-      description: Names of the VMs that the event hits. Approving it starts it for all of them.
+      description: Names of the VMs that the event affects. An approval starts it for all of them.
       type: list
       elements: str
       returned: always
@@ -123,7 +123,7 @@ events:
       returned: always
       sample: "2022-04-11T22:26:58Z"
     description:
-      description: Why, in words. Null where the version has none.
+      description: The reason, as text. Null where the version has none.
       type: str
       returned: always
       sample: Virtual machine is being paused because of a memory-preserving Live Migration operation.
@@ -166,13 +166,13 @@ api_version:
   type: str
   sample: "2020-07-01"
 endpoint:
-  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
   returned: when a document was read
   type: str
   sample: http://168.63.129.16
 endpoint_source:
-  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
   version_added: 1.2.0
   returned: when a document was read
   type: str
@@ -182,7 +182,7 @@ error_kind:
     - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
       V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
       V(version_rejected).
-    - V(bad_answer) when what the VM returned is not what this module returns. Then nothing of it is used.
+    - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
   returned: failure
   type: str
   sample: no_answer

@@ -13,18 +13,18 @@ version_added: 1.0.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
-  - Reads the Scheduled Events of the VM again and again, over one connection, until what O(state) names has come.
-  - A poll without a usable answer does not end the wait. The first such poll makes a warning, the pauses grow up to 10 seconds,
-    and asking goes on until O(timeout). An answer that cannot get better (status 400 or 405, a redirect) ends it.
+  - Polls the Scheduled Events of the VM, over one connection, until the state in O(state) is reached.
+  - A poll without a usable answer does not end the wait. The first such poll adds a warning, the pauses grow up to 10 seconds,
+    and polling continues until O(timeout). A permanent error (status 400 or 405, a redirect) ends the wait.
   - Time is measured by the monotonic clock, so setting the VM's clock, or freezing the VM, does no harm.
 notes:
   - The module fails when O(timeout) is over, with the same keys in its result.
   - In the first five minutes after Scheduled Events were enabled, an empty list proves nothing.
-  - Where the event reboots the very VM that is asked, the wait goes on after the boot with the time that is left, unless the task has
-    C(async). On Linux it begins anew then; an event that is gone by that time gives the outcome C(not_seen), and V(changed) needs
+  - Where the event reboots the polled VM itself, the wait continues after the boot with the time that is left, unless the task has
+    C(async). On Linux the wait begins anew then; an event that is gone by that time gives the outcome C(not_seen), and V(changed) needs
     O(since_incarnation).
-  - On a Windows host the controller asks, every 5 seconds unless O(poll_interval) says otherwise, because each poll is a call over the
-    connection. With C(-v) a line shows every 30 seconds how it goes.
+  - On a Windows host the controller polls, every 5 seconds unless O(poll_interval) is set, because each poll is a call over the
+    connection. With C(-v) a line reports the progress every 30 seconds.
   - Ansible's own C(timeout) keyword ends the module without its result. Use O(timeout).
   - Root is not needed.
 extends_documentation_fragment:
@@ -39,8 +39,8 @@ options:
     description:
       - V(scheduled) waits until a selected event is listed. One that has started without notice counts too; use O(event_statuses)
         to leave it out.
-      - V(started) waits until a selected event has started, or every selected event seen is gone.
-      - V(gone) waits until every selected event seen is absent from two polls in a row. An event is followed by its id.
+      - V(started) waits until a selected event has started, or every selected event that was listed is gone.
+      - V(gone) waits until every selected event that was listed is absent from two polls in a row. An event is identified by its id.
       - V(changed) waits until the C(DocumentIncarnation) is another one than O(since_incarnation).
       - O(event_statuses) cannot be combined with V(started) and V(gone).
     type: str
@@ -56,12 +56,12 @@ options:
     type: int
   approved:
     description:
-      - Say V(true) when the event was approved before. Then its end is V(completed) even if its start was not seen.
+      - Set V(true) when the event was approved before. Then its outcome is V(completed) even if its start was not observed.
     type: bool
     default: false
   timeout:
     description:
-      - Seconds after which to give up. V(0) looks once.
+      - Seconds after which the module fails. V(0) polls once.
       - A typical event is gone about ten minutes after its start, and starts up to 15 minutes after it was announced.
     type: float
     default: 1800.0
@@ -90,7 +90,7 @@ EXAMPLES = r"""
     approved: true
   register: over
 
-- name: Wait for any news since the last observation
+- name: Wait for any change since the last document
   maintenance.azure.wait_for_scheduled_event:
     state: changed
     since_incarnation: "{{ over.document_incarnation }}"
@@ -100,17 +100,17 @@ EXAMPLES = r"""
 RETURN = r"""
 outcome:
   description:
-    - V(matched) when the wait for V(scheduled), V(started) or V(changed) was met.
-    - V(completed) when the event is gone and was seen started, or O(approved) says that it was approved.
-    - V(cancelled) when it vanished before its C(NotBefore) in a single step of the document, and was not seen started.
-    - V(unknown) when it is gone and neither is certain, or when several events ended differently.
+    - V(matched) when the state V(scheduled), V(started) or V(changed) was reached.
+    - V(completed) when the event is gone after it was listed as started, or with O(approved=true).
+    - V(cancelled) when it vanished before its C(NotBefore) with the next C(DocumentIncarnation), and was never listed as started.
+    - V(unknown) when it is gone and neither of these is certain, or when several events ended differently.
     - V(not_seen) when no such event was listed in two polls.
-    - V(timeout) when the time is over.
+    - V(timeout) when O(timeout) is over.
   returned: when options are valid
   type: str
   sample: completed
 outcomes:
-  description: Each event followed, and each of O(event_ids) that was never seen.
+  description: Each event that was followed, and each of O(event_ids) that was never listed.
   returned: when options are valid
   type: list
   elements: dict
@@ -130,7 +130,7 @@ outcomes:
       returned: always
       sample: completed
     last_status:
-      description: The status in which it was seen last.
+      description: The last status that was listed.
       type: str
       returned: always
       sample: Started
@@ -140,7 +140,7 @@ elapsed:
   type: float
   sample: 73.2
 polls:
-  description: How often the document was asked for.
+  description: How often the document was requested.
   returned: when options are valid
   type: int
   sample: 74
@@ -150,17 +150,17 @@ failed_polls:
   type: int
   sample: 0
 last_status:
-  description: The furthest status seen, V(Started) once an event was seen started. Null when none was seen.
+  description: The furthest status that was listed, V(Started) once an event has started. Null when no event was listed.
   returned: when options are valid
   type: str
   sample: Started
 last_error:
-  description: What was wrong with the last poll that had no usable answer. Null when there was none.
+  description: The error of the last poll without a usable answer. Null when every poll had one.
   returned: when options are valid
   type: str
   sample: null
 events:
-  description: The events waited for, as they were seen last. Each is as in M(maintenance.azure.scheduled_events_info).
+  description: The selected events, as they were listed last. Each is as in M(maintenance.azure.scheduled_events_info).
   returned: when options are valid
   type: list
   elements: dict
@@ -183,13 +183,13 @@ api_version:
   type: str
   sample: "2020-07-01"
 endpoint:
-  description: The endpoint that was asked. Null when O(endpoint=discover) found none.
+  description: The endpoint that answered. Null when O(endpoint=discover) found none.
   version_added: 1.2.0
   returned: when options are valid
   type: str
   sample: http://168.63.129.16
 endpoint_source:
-  description: Where O(endpoint=discover) found it, in words. Null when O(endpoint) is an address.
+  description: The place where O(endpoint=discover) found the endpoint, as text. Null when O(endpoint) is an address.
   version_added: 1.2.0
   returned: when options are valid
   type: str
@@ -199,7 +199,7 @@ error_kind:
     - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
       V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
       V(version_rejected).
-    - V(bad_answer) when what the VM returned is not what this module returns. Then nothing of it is used.
+    - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
   returned: failure
   type: str
   sample: no_answer

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 
-# Kinds of failures, for programs; the message is for people.
+# Kinds of failures, for programs; the message is for operators.
 KINDS = (
     "bad_document",  # the answer has no scheduled events document
     "bad_option",  # the value of an option is not usable
@@ -29,7 +29,7 @@ KINDS = (
 
 
 class ScheduledEventsError(Exception):
-    """A failed request: the message says what came, from where, and what to do; ``kind`` says it to programs."""
+    """A failed request: the message names the answer, its source and a remedy; ``kind`` classifies the failure for programs."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ScheduledEventsError(Exception):
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
-        # What was known at that time; modules return it beside the message.
+        # What was known when the request failed; modules return it beside the message.
         self.result: dict[str, t.Any] = {}
 
     @property

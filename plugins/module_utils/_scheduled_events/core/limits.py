@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Limits on what is read from one VM. Each lies far above real values; a message says what passes a limit, and it is not read.
+"""Limits on what is read from one VM. Each lies far above real values; a message reports what exceeds a limit, and it is not read.
 
 So neither one VM nor a directory full of files can slow or fill up the run that reads it.
 """

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""endpoint: discover. Places name candidates; the first one that answers as Scheduled Events is the endpoint."""
+"""Discover the endpoint (endpoint: discover). Places yield candidates; the first one that serves Scheduled Events is the endpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     VARIABLE,
     Finding,
     finding_of_address,
-    parse_lease,
+    parse_lease_file,
     parse_profile,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
@@ -35,10 +35,10 @@ MOST_ADDRESSES = 8
 MOST_BYTES = 256 * 1024
 MOST_FILES = 32
 DHCP_SECONDS = 10.0
-# Answers of a service that is up and busy: it gets the client's usual retries.
+# Answers of a service that is up and busy: such a request gets the client's usual retries.
 BUSY = (410, 429, 500, 503, 504)
 
-LEASES = (
+LEASE_FILES = (
     "run/systemd/netif/leases/*",
     "run/cloud-init/dhclient.hooks/*.json",
     "run/dhclient*.lease*",
@@ -49,7 +49,7 @@ LEASES = (
 
 
 class Candidate(t.NamedTuple):
-    """One place as text, and the address found there, or None and what was found instead."""
+    """One place as text, with the address found there, or None and the problem."""
 
     source: str
     address: str | None
@@ -57,7 +57,7 @@ class Candidate(t.NamedTuple):
 
 
 class Places(t.Protocol):
-    """Where to search on one kind of VM. ``advice`` says what to do when nothing was found."""
+    """The places to search on one kind of VM. ``advice`` is the remedy when the endpoint was not found."""
 
     advice: str
 
@@ -110,13 +110,13 @@ class LocalPlaces:
         return _from_file(path, parse_profile(text), problem or f"no line that sets {VARIABLE}")
 
     def _leases(self) -> t.Iterator[Candidate]:
-        paths = _newest(os.path.join(self._root, pattern) for pattern in LEASES)
+        paths = _newest(os.path.join(self._root, pattern) for pattern in LEASE_FILES)
         if not paths:
-            folders = ", ".join(sorted({"/" + os.path.dirname(pattern) for pattern in LEASES}))
+            folders = ", ".join(sorted({"/" + os.path.dirname(pattern) for pattern in LEASE_FILES}))
             yield Candidate("lease files", None, f"none in {folders}")
         for path in paths:
             text, problem = read_bounded(path)
-            found = parse_lease(text, self._clock.now()) if not problem else []
+            found = parse_lease_file(text, self._clock.now()) if not problem else []
             yield from _from_file(path, found, problem or "no option 245")
 
 
@@ -141,7 +141,7 @@ class DiscoveringTransport:
         self._retries = options["retries"]
         self._clock = clock
         self._found: Transport | None = None
-        self._seen: list[str] = []
+        self._tried: list[str] = []
         self.endpoint = DISCOVER
         self.source: str | None = None
 
@@ -163,25 +163,25 @@ class DiscoveringTransport:
             self._found.close()
 
     def _discover(self, connect_timeout: float, request_timeout: float) -> Transport:
-        self._seen = []
+        self._tried = []
         asked: set[str] = set()
         for candidate in self._places.candidates(request_timeout):
             address = candidate.address
             if address is None:
-                self._seen.append(f"{candidate.source}: {candidate.problem}")
+                self._tried.append(f"{candidate.source}: {candidate.problem}")
             elif address in asked:
-                self._seen.append(f"{candidate.source}: {address} as well")
+                self._tried.append(f"{candidate.source}: {address} as well")
             elif len(asked) >= MOST_ADDRESSES:
-                self._seen.append(f"{candidate.source}: {address}, not asked after {MOST_ADDRESSES} others")
+                self._tried.append(f"{candidate.source}: {address}, not asked after {MOST_ADDRESSES} others")
             else:
                 asked.add(address)
                 found = self._check(candidate.source, address, connect_timeout, request_timeout)
                 if found is not None:
                     self.source = candidate.source
                     return found
-        seen = " ".join(f"({number}) {text.rstrip('.')}." for number, text in enumerate(self._seen, start=1))
+        tried = " ".join(f"({number}) {text.rstrip('.')}." for number, text in enumerate(self._tried, start=1))
         raise ScheduledEventsError(
-            f"No endpoint of Scheduled Events was found (endpoint: discover). Looked at: {seen} What to do: {self._places.advice}",
+            f"No endpoint of Scheduled Events was found (endpoint: discover). Looked at: {tried} What to do: {self._places.advice}",
             "not_discovered",
         )
 
@@ -195,7 +195,7 @@ class DiscoveringTransport:
                 return transport
             except ScheduledEventsError as error:
                 transport.close()
-                self._seen.append(f"{source}: {address}, but {error.message}")
+                self._tried.append(f"{source}: {address}, but {error.message}")
         return None
 
 

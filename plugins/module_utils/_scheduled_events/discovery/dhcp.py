@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One DHCP request for option 245, on Linux, as root. It only asks: it requests, takes and changes no address.
+"""One DHCP request for option 245, on Linux, as root. It is only a question: no address is requested, accepted or changed.
 
 Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port.
 So no rule has to be changed, and a DHCP client on this machine is not disturbed: it ignores the answer, which carries
@@ -51,7 +51,7 @@ FILTER = (
 
 
 def ask(seconds: float) -> list[tuple[str, Finding]]:
-    """Ask on every interface at once, until the first answer with the option. Return each place as text, with its finding."""
+    """Send the request on every interface at once, until the first answer with the option. Return each place as text, with its finding."""
     if not hasattr(socket, "AF_PACKET"):
         return [("DHCP", Finding(None, "asked on Linux only"))]
     names = interfaces()

@@ -5,7 +5,7 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """DHCP option 245, with the endpoint's address: in packets, in lease files, and in the form of the published samples.
 
-Everything here is pure: bytes or text in, findings out. No input raises.
+Pure functions from bytes or text to findings. No input raises.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def parse_profile(text: str) -> list[Finding]:
     return [finding_of_address(lines[-1].strip("\"'"))] if lines else []
 
 
-def parse_lease(text: str, now: datetime.datetime) -> list[Finding]:
+def parse_lease_file(text: str, now: datetime.datetime) -> list[Finding]:
     """Parse a lease file of any known form: newest lease first, usable findings before the others."""
     if LEASE.search(text):
         found = _parse_dhclient(text, now)

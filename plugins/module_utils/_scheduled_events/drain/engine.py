@@ -33,7 +33,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodOrder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 

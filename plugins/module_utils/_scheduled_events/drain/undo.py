@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import Entry, Journal, entry_of, environment_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import UNDOING, UNDONE, Answer, Task
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodOrder, UndoOrder
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
 

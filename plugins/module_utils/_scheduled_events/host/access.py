@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Host access: what differs between a module that runs on the VM and an action that runs on the controller. The operations are the same."""
+"""Host access: how an operation reaches one host, from a module on the VM or from an action on the controller. The operations are the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 if t.TYPE_CHECKING:
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import Places
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
     from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
 
@@ -39,7 +39,7 @@ class HostAccess(t.NamedTuple):
     progress: t.Callable[[str], None] = lambda text: None
     # The places to search with endpoint: discover. None, together with no connect, for those of this machine.
     places: t.Callable[[], Places] | None = None
-    # A VM's clock to what drain methods reach of that VM.
+    # Return what drain methods reach of the VM, given its clock.
     machine: t.Callable[[t.Callable[[], str]], Machine] | None = None
 
 
@@ -48,7 +48,7 @@ class Failed(Exception):
 
     def __init__(self, msg: str, **result: t.Any) -> None:
         super().__init__(msg)
-        # It may contain text from an endpoint, a disk or a load balancer.
+        # A message may contain text from an endpoint, a disk or a load balancer.
         self.result: Result = dict(result, msg=printable(msg, LONGEST_LINE))
 
 

@@ -26,7 +26,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 LISTINGS = 10
-# A file that is being written has this before its name, and counts for nothing.
+# Prefix of a file that is being written; readers ignore it.
 TEMPORARY = "temporary-"
 
 
@@ -48,10 +48,10 @@ class Files(t.Protocol):
         """Create the file durably; raise FileExistsError if the name is taken."""
 
     def link(self, old: str, new: str) -> None:
-        """Give the content a second name, in one step; raise FileExistsError if the name is taken."""
+        """Give the content a second name atomically; raise FileExistsError if the name is taken."""
 
     def rename(self, old: str, new: str) -> None:
-        """Rename in one step; replace a file that has the new name."""
+        """Rename atomically; replace a file that has the new name."""
 
     def unlink(self, name: str) -> None:
         """Remove the file; raise FileNotFoundError if it is missing."""
@@ -72,7 +72,7 @@ def check_name(name: str) -> str:
 
 def too_many_files() -> OSError:
     """Return the error for a listing that is longer than any real one."""
-    return OSError(f"it holds more than {FOLDER_FILES} files, which no VM's records need: look at what fills it, and remove what is none of ours")
+    return OSError(f"it holds more than {FOLDER_FILES} files, which no VM's records need: find out what fills it, and remove the files that are not records")
 
 
 class LocalFiles:

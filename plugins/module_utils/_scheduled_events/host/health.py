@@ -97,7 +97,7 @@ def check_url(url: str, timeout: float, validate_certs: bool = True) -> Answer:
 
 
 def split_url(url: str) -> urllib.parse.SplitResult:
-    """Split a URL and check it, its port included. Raise ValueError that says what is wrong with it."""
+    """Split a URL and check it, its port included. Raise ValueError with the reason where it is not valid."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("it does not begin with http://HOST or https://HOST")
@@ -124,7 +124,7 @@ def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.cl
 
 
 def _status(connection: http.client.HTTPConnection, path: str, timeout: float) -> int:
-    # Read here, because http.client's own reading restarts the time limit with every byte.
+    # Not read by http.client, which restarts the time limit with every byte.
     end = time.monotonic() + timeout
     connection.request("GET", path, headers={"Connection": "close"})
     received = b""
@@ -150,7 +150,7 @@ def check_file(path: str) -> Answer:
     except (FileNotFoundError, NotADirectoryError):
         return False, f"the file {path} is not there"
     except (OSError, ValueError) as error:
-        return None, f"the file {path} cannot be looked at: {error}"
+        return None, f"the file {path} cannot be examined: {error}"
     if stat.S_ISDIR(mode):
         return False, f"{path} is a directory and not a file"
     return True, f"the file {path} is there"
@@ -166,5 +166,5 @@ def check_service(name: str, run_command: RunCommand | None) -> Answer:
         return None, f"the service {name} cannot be asked for: {error}"
     first_line = (output.strip() or errors.strip() or "nothing").splitlines()[0]
     if code not in SYSTEMCTL_ANSWERS:
-        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and said {first_line}"
+        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and reported {first_line}"
     return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {first_line}"

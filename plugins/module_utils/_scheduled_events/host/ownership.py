@@ -33,8 +33,8 @@ def check_directory(path: str) -> None:
     mend = f"chown {_own_name()}: {quoted} && chmod 700 {quoted}; look at the files in it before you trust them"
     _check_owner(path, present, mend)
     if stat.S_ISDIR(present.st_mode) and present.st_mode & 0o022:
-        raise NotTrusted(f"{path} may be written by {_who_else(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
-    for parent in _ways_to(whole):
+        raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    for parent in _parents_of(whole):
         _check_parent(path, parent)
 
 
@@ -43,7 +43,7 @@ def check_file(name: str, present: os.stat_result) -> None:
     mend = "look at what is in it, then remove it, or chown and chmod 600 it"
     _check_owner(name, present, mend)
     if _others_may_write(present):
-        raise NotTrusted(f"{name} may be written by {_who_else(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+        raise NotTrusted(f"{name} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
 
 
 def _check_link(path: str) -> None:
@@ -58,7 +58,7 @@ def _check_owner(path: str, present: os.stat_result, mend: str) -> None:
         raise NotTrusted(f"{path} belongs to {_name(present.st_uid)}, not to {_own_name()}: {mend}")
 
 
-def _ways_to(whole: str) -> list[str]:
+def _parents_of(whole: str) -> list[str]:
     """Return all parent directories: of the path as written, and of its target after links."""
     found: list[str] = []
     for start in (whole, os.path.realpath(whole)):
@@ -77,7 +77,7 @@ def _check_parent(path: str, parent: str) -> None:
         raise NotTrusted(f"{path} lies in {parent}, which belongs to {_name(present.st_uid)}, not to {_own_name()}, who may exchange it: {mend}")
     # With the sticky bit, only its owner can replace an entry.
     if _others_may_write(present) and not present.st_mode & stat.S_ISVTX:
-        raise NotTrusted(f"{path} lies in {parent}, which {_who_else(present.st_mode)} may write (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+        raise NotTrusted(f"{path} lies in {parent}, which {_writers(present.st_mode)} may write (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
 
 
 def _others_may_write(present: os.stat_result) -> bool:
@@ -90,8 +90,8 @@ def _trusted() -> tuple[int, int]:
     return (0, os.geteuid())
 
 
-def _who_else(mode: int) -> str:
-    return "everybody" if mode & 0o002 else "its group"
+def _writers(mode: int) -> str:
+    return "any user" if mode & 0o002 else "its group"
 
 
 def _own_name() -> str:

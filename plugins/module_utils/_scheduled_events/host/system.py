@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What the VM itself provides: its clock, its boot, its services. Linux; another system brings a class of its own."""
+"""The VM's clock, boot and health. This file is for Linux; another system has a class of its own."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _first_line(path: str) -> str | None:
 
 
 class LocalHost:
-    """The machine that this runs on."""
+    """This machine, as a host."""
 
     system = "linux"
 

@@ -31,9 +31,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
-# The oldest of each step that adds a field we read: priority, resourceId, the scale set's name, names at all.
+# The oldest version with each field that is read: priority, resourceId, the scale set's name, names at all.
 INSTANCE_VERSIONS = ("2021-02-01", "2020-06-01", "2019-06-01", "2017-12-01", "2017-08-01", "2017-04-02")
-# 410 means that the service is being updated; Microsoft says how long retrying is worth it.
+# 410 means that the service is being updated; Microsoft documents how long a retry makes sense.
 GONE_SECONDS = 70.0
 LONGEST_PAUSE = 10.0
 LONGEST_RETRY_AFTER = 30.0
@@ -80,7 +80,7 @@ class Client:
         return self.retry(self.get_document_once)
 
     def get_document_once(self, time_left: float | None = None) -> Document:
-        """Try once, for callers that keep time themselves: nothing takes longer than ``time_left``."""
+        """Return the current scheduled events after one try, for callers that keep time themselves. Take no longer than ``time_left`` seconds."""
         # From the version in use on: the service may move back to an older one.
         versions = self._versions[self._versions.index(self.api_version) if self.api_version else 0 :]
         answer, version = self._get(EVENTS_PATH, versions, time_left)
@@ -109,7 +109,7 @@ class Client:
         return self.retry(self.get_vm_name_once)
 
     def get_vm_name_once(self, time_left: float | None = None) -> str:
-        """Return this VM's name, or raise, after one try."""
+        """Return this VM's name after one try. Raise ScheduledEventsError if it is not known."""
         compute = self._get_instance_once(time_left).get("compute")
         name = compute.get("name") if isinstance(compute, dict) else None
         if not isinstance(name, str) or not name.strip():

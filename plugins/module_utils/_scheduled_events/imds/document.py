@@ -52,7 +52,7 @@ class Field(t.NamedTuple):
     wire: str
     """Its name in a document."""
     kind: str
-    """id, text, names, time or whole: what it is here, null where it is absent."""
+    """id, text, names, time or whole: its kind once parsed; null where it is absent."""
 
 
 # The fields that this collection knows. Modules return them, the controller reads them and policies may use them, all by this table.
@@ -70,7 +70,7 @@ EVENT_FIELDS: t.Mapping[str, Field] = {
 
 
 class Document(t.NamedTuple):
-    """What a VM serves. Compare ``incarnation`` as "different" only: it may restart from a lower number."""
+    """One scheduled events document of a VM. Compare ``incarnation`` as "different" only: it may restart from a lower number."""
 
     incarnation: int
     events: list[Event]
@@ -82,7 +82,7 @@ def parse_document(
     vm_name: str | None = None,
     source: str = "the scheduled events endpoint",
 ) -> Document:
-    """Parse a document; ``source`` stands in the error and says who sent it. Raise ScheduledEventsError of kind bad_document."""
+    """Parse a document; ``source`` names its sender in the error. Raise ScheduledEventsError of kind bad_document."""
     data = parse_object(body, source)
     if not isinstance(data.get("Events"), list):
         raise _bad(source, "it has no list Events", body)

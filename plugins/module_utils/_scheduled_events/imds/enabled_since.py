@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Since when Scheduled Events have been asked for on this VM.
+"""The time since which Scheduled Events are enabled on this VM.
 
-Asking enables them; for the first minutes an empty list proves nothing, and a day of silence switches them off again.
-A small file in the directory of the records remembers it. Wall clocks jump; within one boot the uptime counts.
+A request enables them; for the first minutes an empty list proves nothing, and a day without a request disables them again.
+A small marker file in the directory of the records holds the time of the last request. Wall clocks jump; within one boot the uptime counts.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ SILENCE_SECONDS = 86400.0
 WRITE_EVERY = 60.0
 ENABLING_SECONDS = 300.0
 LONGEST_UPTIME = 1e10
-# Windows names a boot by its time, which it calculates anew each time: the same boot may be a second earlier or later. No two boots are so near.
+# Windows names a boot by its time, which it calculates with each request: the same boot may be a second earlier or later. No two boots are so near.
 SAME_BOOT_SECONDS = 5.0
 
 Marker = t.Dict[str, t.Any]
 
 
-class Asked(t.NamedTuple):
-    """What the marker says; enabled_at is None when there is no marker and none could be written."""
+class EnabledSince(t.NamedTuple):
+    """The content of the marker; enabled_at is None when there is no marker and none could be written."""
 
     enabled_at: str | None
     enabled_recently: bool
     problems: list[str]
 
 
-def note_asked(files: Files, host: Host, write: bool = True) -> Asked:
-    """Note that events were asked for. Call it after an answer: a request without one may not have enabled anything."""
+def note_asked(files: Files, host: Host, write: bool = True) -> EnabledSince:
+    """Note that events were requested. Call it after an answer: a request without an answer may not have enabled anything."""
     boot_id = host.boot_id()
     now = {"at": host.now(), "boot_id": boot_id, "uptime": host.uptime_seconds()}
     try:
         marker = _read(files)
     except OSError as error:
-        return Asked(None, True, [f"{NAME} in {files.where} cannot be read: {error}."])
-    now["boot_id"] = _steady(marker, boot_id)
-    new = _next(marker, now)
+        return EnabledSince(None, True, [f"{NAME} in {files.where} cannot be read: {error}."])
+    now["boot_id"] = _same_boot_id(marker, boot_id)
+    new = _next_marker(marker, now)
     problems: list[str] = []
-    if write and _is_due(marker, new, now):
+    if write and _must_write(marker, new, now):
         try:
             _write(files, new)
         except OSError as error:
             problems.append(f"In {files.where} it cannot be noted that events were asked for: {error}. Nothing else is missing.")
             if marker is None:
-                return Asked(None, True, problems)
+                return EnabledSince(None, True, problems)
     since = _seconds_since(new["enabled"], now)
-    return Asked(new["enabled"]["at"], since < ENABLING_SECONDS, problems)
+    return EnabledSince(new["enabled"]["at"], since < ENABLING_SECONDS, problems)
 
 
 def boot_id_of(files: Files, host: Host) -> str | None:
@@ -70,12 +70,13 @@ def boot_id_of(files: Files, host: Host) -> str | None:
     if utc_seconds(_moment(boot_id)) is None:
         return boot_id
     try:
-        return _steady(_read(files), boot_id)
+        return _same_boot_id(_read(files), boot_id)
     except OSError:
         return boot_id
 
 
-def _steady(marker: Marker | None, boot_id: str | None) -> str | None:
+def _same_boot_id(marker: Marker | None, boot_id: str | None) -> str | None:
+    """Return the noted boot id where it names the present boot, else the present boot id."""
     noted = marker["asked"].get("boot_id") if marker else None
     apart = seconds_between(_moment(noted), _moment(boot_id))
     return noted if apart is not None and abs(apart) <= SAME_BOOT_SECONDS else boot_id
@@ -108,25 +109,25 @@ def _is_moment(moment: t.Any) -> bool:
     return uptime is None or (isinstance(uptime, (int, float)) and not isinstance(uptime, bool) and 0 <= uptime < LONGEST_UPTIME)
 
 
-def _next(marker: Marker | None, now: Marker) -> Marker:
+def _next_marker(marker: Marker | None, now: Marker) -> Marker:
     if marker is None or _seconds_since(marker["asked"], now) > SILENCE_SECONDS:
         return {"asked": now, "enabled": now}
     return {"asked": now, "enabled": marker["enabled"]}
 
 
 def _seconds_since(moment: Marker, now: Marker) -> float:
-    """Return how long ago it was, as far as this VM can know."""
+    """Return the seconds since a moment, as far as this VM can know."""
     uptime = now["uptime"]
     same_boot = moment.get("boot_id") and moment.get("boot_id") == now["boot_id"]
     if same_boot and uptime is not None and moment.get("uptime") is not None and uptime >= moment["uptime"]:
         return float(uptime - moment["uptime"])
     by_clock = seconds_between(moment["at"], now["at"])
-    # It was in an earlier boot, so at least the whole present one has passed, wherever the clock has gone.
+    # The moment was in an earlier boot, so at least the uptime of the present boot has passed, whatever the clock says.
     at_least = float(uptime) if uptime is not None and not same_boot else 0.0
     return max(by_clock or 0.0, at_least)
 
 
-def _is_due(marker: Marker | None, new: Marker, now: Marker) -> bool:
+def _must_write(marker: Marker | None, new: Marker, now: Marker) -> bool:
     if marker is None or new["enabled"] is not marker["enabled"]:
         return True
     if marker["asked"].get("boot_id") != now["boot_id"]:

@@ -34,7 +34,7 @@ class Answer(t.NamedTuple):
 
 
 class Transport(t.Protocol):
-    """What the client needs. Raises ScheduledEventsError if no complete answer came."""
+    """Requests to one endpoint. Raise ScheduledEventsError where no complete answer came."""
 
     endpoint: str
     hint: str
@@ -115,7 +115,7 @@ class LocalTransport:
             raise too_late(target, request_timeout)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
-            raise cut_off(target, _words(error))
+            raise cut_off(target, _describe_error(error))
 
     def _connect(self, target: str, connect_timeout: float) -> http.client.HTTPConnection:
         if self._connection is not None and self._connection.sock is not None:
@@ -126,7 +126,7 @@ class LocalTransport:
         except socket.timeout:
             raise not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
         except (OSError, UnicodeError) as error:
-            raise not_connected(target, _words(error), self.hint)
+            raise not_connected(target, _describe_error(error), self.hint)
         connection.sock = t.cast(t.Any, _TimedSocket(connection.sock))
         self._connection = connection
         return connection
@@ -258,11 +258,12 @@ def local_hint(endpoint: str, host: str) -> str:
 
 
 def other_hint(endpoint: str) -> str:
-    """Return the same for an endpoint other than Azure's own address."""
+    """Return advice for an endpoint other than Azure's own address."""
     return f"Check that something listens at {endpoint}; Azure's own endpoint is http://{AZURE_HOST}."
 
 
-def _words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
+    """Return the reason of an error as text."""
     if isinstance(error, http.client.IncompleteRead):
         return f"the body was cut off after {len(error.partial)} bytes"
     if isinstance(error, OSError) and error.strerror:

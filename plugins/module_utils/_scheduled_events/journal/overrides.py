@@ -15,17 +15,17 @@ Decision = t.Dict[str, t.Any]
 
 ACTIONS = ("approve", "hold", "release", "let_it_come", "retire_vm")
 KEYS = ("action", "who", "why", "at", "until", "vm", "beside")
-# Giving up a VM or a drain needs a reason that the next operator can read.
+# To give up a VM or a drain needs a reason that the next operator can read.
 NEEDS_WHY = ("approve", "retire_vm")
 LONGEST_TEXT = 1000
 
 
 class WrongDecision(ValueError):
-    """A value is no decision; the message completes "decision ...", as in "decision names no action"."""
+    """A value is not a valid decision; the message completes "decision ...", as in "decision names no action"."""
 
 
 def checked_decision(value: t.Any, nested: bool = False) -> Decision | None:
-    """Return a decision with all its keys, or None for none. Raise WrongDecision."""
+    """Return a decision with all its keys, or None for an empty value. Raise WrongDecision."""
     if value in (None, ""):
         return None
     if not isinstance(value, t.Mapping):
@@ -38,7 +38,7 @@ def checked_decision(value: t.Any, nested: bool = False) -> Decision | None:
         raise WrongDecision("has the action {}; known are {}".format(_short(action), ", ".join(ACTIONS)))
     checked: Decision = {"action": str(action), "who": _text(value, "who", True), "why": _text(value, "why", action in NEEDS_WHY)}
     checked["at"] = _time(value, "at", True)
-    # A release ends the override before it. It has nothing that could come back, and so no end.
+    # A release ends the override before it. Nothing of it expires, so it needs no end.
     checked["until"] = _time(value, "until", action != "release")
     checked["vm"] = _text(value, "vm", action == "retire_vm")
     checked["beside"] = [] if nested else _beside(value.get("beside"))
@@ -46,7 +46,7 @@ def checked_decision(value: t.Any, nested: bool = False) -> Decision | None:
 
 
 def _beside(value: t.Any) -> list[Decision]:
-    """Return the other overrides that still hold: a VM that is retired stays so when the event is held."""
+    """Return the other overrides that still apply: a VM that is retired stays retired when the event is held."""
     if value in (None, ""):
         return []
     if not isinstance(value, (list, tuple)):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""How a record changes: what one call of maintenance_record asks for becomes the next revision. Pure functions."""
+"""Changes of a record: apply what one call of maintenance_record requests, as the next revision. Pure functions."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 # The others are written by the store, or have an option of their own.
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
 OUTCOMES = ("completed", "cancelled", "unknown")
-# A held event that was not seen to be gone is kept longer than any notice Azure gives.
+# A held record whose event is not known to be gone is kept longer than any notice that Azure gives.
 LONGEST_NOTICE = 8 * 86400
 
 
 class RecordChange(t.NamedTuple):
-    """What one call asks for. None and empty mean: leave it."""
+    """The change that one call requests. None and empty values change nothing."""
 
     event: t.Mapping[str, t.Any] = {}
     changes: t.Mapping[str, t.Any] = {}
@@ -58,18 +58,18 @@ class RecordChange(t.NamedTuple):
 
 
 def apply_change(record: Record | None, event_id: str, change: RecordChange, now: str) -> Record:
-    """Return the record after the step; the same content when nothing changes. The store counts the revision."""
+    """Return the record after the change, with equal content where nothing changes. The store counts the revision."""
     after = _begin(record, event_id, change.restore)
-    _see_event(after, event_id, change.event)
+    _update_event(after, event_id, change.event)
     for key in ("vm_id", "vm_name"):
         given = getattr(change, key)
         if given:
             after[key] = given
     changes = _checked_changes(change.changes)
     if change.boot_id and ("verified_at" in change.stamp or changes.get("verified_at")):
-        # Only a check says something of a boot. A note that is written after a reboot must not make an old check new.
+        # A boot id belongs to a check. A note that is written after a reboot must not make an old check valid.
         after["boot_id"] = change.boot_id
-    # A drain that begins again after an undo is not undone any more; changes may still say otherwise.
+    # A drain that begins again after an undo is no longer undone, unless changes set it explicitly.
     if change.method and _merge_method(after, _checked_method(change.method), now):
         after["undone"] = False
     phase = changes.pop("phase", None)
@@ -80,7 +80,7 @@ def apply_change(record: Record | None, event_id: str, change: RecordChange, now
 
 
 def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any]) -> Record:
-    """Return what the step is taken on. A lost record continues as its replica has it; a present one is never replaced."""
+    """Return the record to change. A lost record continues from its replica; an existing one is never replaced."""
     if record:
         return copy.deepcopy(record)
     if restore and str(restore["event"]["event_id"]).strip().lower() != event_id.strip().lower():
@@ -88,7 +88,7 @@ def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any])
     return copy.deepcopy(dict(restore)) if restore else empty_record(event_id)
 
 
-def _see_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
+def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
     given = event.get("event_id")
     if given is not None and str(given).strip().lower() != event_id.strip().lower():
         raise RecordsError(f"event_id is {event_id!r}, and the event given is {given!r}.")
@@ -112,7 +112,7 @@ def _stamp(record: Record, stamps: t.Sequence[str], now: str) -> None:
 
 def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
     """Enter a phase, in the only place that writes one. Raise RecordsError where it may not follow the phase before."""
-    # Failures are counted by the history, so an attempt that fails before it has begun must stand there as well.
+    # Failures are counted in the history, so it must also list an attempt that fails before it has begun.
     failed_again = phase == "failed" and before is not None and record["attempts"] != before["attempts"]
     if phase == record["phase"] and record["history"] and not failed_again:
         return
@@ -133,8 +133,8 @@ def _whole(value: t.Any, key: str) -> int:
 
 
 def _true_or_false(value: t.Any, key: str) -> bool:
-    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    found = words.get(str(value).strip().lower())
+    values = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    found = values.get(str(value).strip().lower())
     if found is None:
         raise RecordsError(f"{key} must be true or false, and is {shorten(value)}.")
     return found
@@ -183,7 +183,7 @@ def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
     return copy.deepcopy(dict(value))
 
 
-# By key, else by its kind in the schema; anything else is a text.
+# By the key, else by its kind in the schema; any other kind is a text.
 CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
     "phase": lambda value, key: _one_of(value, PHASES, key),
     "whole": _whole,
@@ -213,7 +213,7 @@ def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
-    """Merge one method in. Return whether its state became another than undone."""
+    """Merge one method into the record. Return whether its state changed to one other than undone."""
     present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
     if present is None:
         if len(record["methods"]) >= METHODS:
@@ -221,10 +221,10 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
         present = empty_method(given["id"])
         record["methods"].append(present)
     state = present["state"]
-    # What was found before has been put back, so this is a new drain: what it finds now is what must come back.
+    # The earlier finding has been put back, so this is a new drain: its own finding is what an undo must restore.
     anew = state == "undone" and given.get("state") in ("found", "begun")
     for key in ("before", "options"):
-        # Written once. A second attempt finds what the first one did, which must never be taken for the state before.
+        # Written once. A second attempt finds what the first one did, which must never count as the state before the drain.
         if present[key] is not None and not (anew and given.get(key) is not None):
             given.pop(key, None)
     present.update(given)
@@ -241,7 +241,7 @@ def nothing_changed(record: Record) -> bool:
 
 
 def may_be_pruned(record: Record, now: str, older_than: float) -> bool:
-    """Return whether a record is over, and long over by this VM's clock; a clock that went back keeps everything."""
+    """Return whether a record ended more than ``older_than`` seconds ago, by this VM's clock. Return False if the clock went back."""
     last = record["history"][-1]["at"] if record["history"] else None
     age = seconds_between(last, now)
     if age is None or age <= older_than:

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""A record as the content of its file, and back. What is wrong within a record that can be understood is mended when it is read.
+"""Encode a record as the content of its file, and decode it. Faults within a readable record are repaired when it is read.
 
-So it can be written again and the VM recovers; the next write stores what was mended. What would change the meaning
-(an unknown phase, an unreadable decision) is not mended but refused.
+So the record can be written again and the VM recovers; the next write stores the repaired record. What would change the meaning
+(an unknown phase, an unreadable decision) is not repaired but refused.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _text_of(record: t.Mapping[str, t.Any], indent: int | None = 1, separators: 
 
 
 def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: str) -> None:
-    """Write a small file beside and rename it over, so that a reader has the old or the new one. ``what`` it is stands in the error."""
+    """Write a small file beside and rename it over, so that a reader has the old or the new one. ``what`` names the file in the error. Raise RecordsError."""
     temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
     try:
         text = _text_of(content)
@@ -96,17 +96,17 @@ def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: 
 
 
 def decode(content: bytes, name: str) -> Record:
-    """Return the content of a file as a record, or raise Unreadable, which says what is wrong with it."""
+    """Parse the content of a file as a record. Raise Unreadable with the reason where it is none."""
     place = split_name(name)
     data = load(content)
     if place is None or not isinstance(data, dict):
         raise Unreadable("holds no record")
     _check_belongs(data, place)
     record = complete(data)
-    # A revision that is no number says nothing against the name, which no two files have.
+    # The name is unique, so it counts where the content has no valid revision.
     record["revision"] = place[1]
     record[LINEAGE] = repaired_lineage(data.get(LINEAGE), content)
-    # A small file cannot become too large by the way it is written.
+    # Only a large file can become too large when it is written in another form.
     if len(content) > RECORD_BYTES // 8 and len(_text_of(record, None, (",", ":"))) > RECORD_BYTES:
         raise Unreadable(f"is larger than {RECORD_BYTES} bytes, which no record is")
     return record
@@ -126,7 +126,7 @@ def _check_belongs(data: Record, place: tuple[str, int]) -> None:
 
 
 def load(content: bytes) -> t.Any:
-    """Return a file's content as JSON, no deeper than any record. What comes back can always be written as JSON again."""
+    """Parse a file's content as JSON, no deeper than any record; the result can always be written as JSON again. Raise Unreadable."""
     try:
         return load_bounded(content.decode("utf-8"), lambda text: None, halves=True)
     except OverflowError:
@@ -136,7 +136,7 @@ def load(content: bytes) -> t.Any:
 
 
 def complete(data: Record) -> Record:
-    """Add what is absent, mend what can be mended, refuse the rest: every reader may rely on each key of a record."""
+    """Add absent keys, repair what can be repaired, refuse the rest: every reader may rely on each key of a record. Raise Unreadable."""
     record = empty_record(data["event"]["event_id"])
     event = repaired_event(dict(record["event"], **data["event"]))
     record.update(data, event=event)
@@ -152,13 +152,13 @@ def complete(data: Record) -> Record:
     try:
         record["decision"] = checked_decision(record["decision"])
     except WrongDecision as error:
-        # Going on without what an operator decided would be worse than leaving the VM alone.
+        # To ignore an override would be worse than to leave the VM alone.
         raise Unreadable(f"has a decision that {error}")
     return record
 
 
 def _check(record: Record) -> None:
-    """Raise Unreadable for what cannot be mended without changing the meaning."""
+    """Raise Unreadable for what cannot be repaired without changing the meaning."""
     if record["phase"] not in PHASES:
         raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
     for key in keys_of(RECORD_KINDS, "history", "methods"):
@@ -207,14 +207,14 @@ def _time(value: t.Any) -> str | None:
 
 
 def _repair_texts(record: Record) -> None:
-    """Cut what is too long, and forget a time that is none: what depends on it is then looked at afresh."""
+    """Cut texts that are too long, and drop invalid times: what depends on such a time is then checked again."""
     for key in TEXT_KEYS:
         if record[key] is not None:
             record[key] = _time(record[key]) if key in STAMPS else short_text(record[key])
 
 
 def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Return the event with nothing in it that a write would refuse. Its id is the record's name, and stays."""
+    """Return the event without any value that a write would refuse. Its id stays, because it names the record."""
     for key, kind in EVENT_KINDS.items():
         if kind == "whole":
             event[key] = whole_within(event[key], -(10**9), 10**9)
@@ -227,30 +227,30 @@ def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def repaired_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Leave out entries whose time is none, which nothing could be counted from, and keep no more than a write does."""
+    """Drop entries without a valid time, and keep no more entries than a write does."""
     return bounded_history([{"phase": item["phase"], "at": item["at"]} for item in history if utc_seconds(item["at"]) is not None])
 
 
 def bounded_history(history: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Return the first and the last entries. A record held for a week is written every few minutes; its file stays small all the same."""
+    """Return the first and the last entries, so that the file of a record that is written every few minutes for a week stays small."""
     return history if len(history) <= HISTORY_FIRST + HISTORY_LAST else history[:HISTORY_FIRST] + history[-HISTORY_LAST:]
 
 
 def repaired_lineage(lineage: t.Any, content: bytes) -> list[str]:
-    """Return the writes that a file builds on. One that names none gets a name from its content, the same for every reader.
+    """Return the writes that a file builds on. Name a file without them by its content, the same for every reader.
 
-    Without it the next revision could not say that it builds on this one, and would count for a stranger's for ever.
+    Otherwise the next revision could not name this one as its base, and would never count as its successor.
     """
     names = [name for name in lineage if isinstance(name, str) and 0 < len(name) <= 64] if isinstance(lineage, list) else []
     return names if names and len(names) == len(lineage) else ["file-" + hashlib.sha256(content).hexdigest()[:12]]
 
 
 def repaired_methods(methods: list[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
-    """Return every method with all its keys, each id once: of two the first counts, as in every write."""
+    """Return every method with all its keys, and each id once: of two methods with one id the first counts, as in every write."""
     found: dict[str, dict[str, t.Any]] = {}
     for number, method in enumerate(methods[:METHODS], 1):
-        mended = _repaired_method(method, number)
-        found.setdefault(mended["id"], mended)
+        repaired = _repaired_method(method, number)
+        found.setdefault(repaired["id"], repaired)
     return list(found.values())
 
 
@@ -259,7 +259,7 @@ REPAIRS: t.Mapping[str, t.Callable[[t.Any], t.Any]] = {
     "time": _time,
     "object": lambda value: value if isinstance(value, dict) else None,
     "flag": lambda value: value if isinstance(value, bool) else None,
-    # It may have acted, so it is to be undone.
+    # The method may have acted, so it is to be undone.
     "state": lambda value: value if isinstance(value, str) and value in METHOD_STATES else "begun",
 }
 
@@ -274,12 +274,12 @@ def _repaired_method(given: dict[str, t.Any], number: int) -> dict[str, t.Any]:
 
 
 def _name_method(method: dict[str, t.Any]) -> None:
-    """Name a method by its id. One that cannot be named cannot be undone either, and its error says so."""
+    """Name a method by its id. Mark one that cannot be named as undone, with an error that asks the operator to check."""
     usual = USUAL_ID.fullmatch(method["id"])
     if usual and usual.group(1) != "unnamed":
         method["method"] = usual.group(1)
         return
-    # It says neither what it is nor, by its id, which one of the configured methods.
+    # Neither its name nor its id identifies one of the configured methods.
     method.update(
         method="unknown", state="undone", error="The record did not say which drain method this was: nothing was undone. Look at what it may have changed."
     )

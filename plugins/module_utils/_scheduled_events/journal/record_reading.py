@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Read the records in their directory, and set aside what is no record of this VM. Files are only renamed."""
+"""Read the records in their directory, and set aside files that are no record of this VM. Files are only renamed."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 ATTEMPTS = 50
 
 
-class Found(t.NamedTuple):
-    """What the files of one event hold. The next revision is counted from ``highest``; ``unreadable`` has no place after it.
+class RecordFiles(t.NamedTuple):
+    """The files of one event's record. The next revision is counted from ``highest``; ``unreadable`` are the files to set aside then.
 
     ``too_high`` is the name of the record's file where no next revision can be counted from its own.
     """
@@ -59,19 +59,19 @@ class RecordsReader:
         self.host = host
 
     def read_all(self, vm_id: str | None = None, set_aside: bool = False, limit: int | None = RECORDS) -> RecordsReading:
-        """Read every record, and describe in words what cannot be read. No more than the limit, or all without one."""
+        """Read every record, and report what cannot be read. Read no more records than the limit, if there is one."""
         try:
             names = self.files.names()
         except FileNotFoundError:
             return RecordsReading([], [], True)
         except OSError as error:
             return RecordsReading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
-        records, problems, readable = [], _asides(self.files.where, names), True
+        records, problems, readable = [], _report_set_aside(self.files.where, names), True
         stems = sorted({place[0] for place in map(split_name, names) if place})
         if limit is not None and len(stems) > limit:
             readable = False
             problems.append(
-                f"There are records of {len(stems)} events in {self.files.where}, and {limit} are read: look at what makes them, and remove what is over."
+                f"There are records of {len(stems)} events in {self.files.where}, and {limit} are read: find out what creates them, and remove ended ones."
             )
         for one in stems[:limit]:
             found = self.find(one, names)
@@ -94,42 +94,44 @@ class RecordsReader:
         except FileNotFoundError:
             return []
 
-    def find(self, one: str, names: list[str] | None = None) -> Found:
+    def find(self, one: str, names: list[str] | None = None) -> RecordFiles:
         """Return what the files of one event hold, by the stem of their names."""
         for _attempt in range(ATTEMPTS):
             try:
                 return self._highest_complete(one, self._list() if names is None else names)
             except FileNotFoundError:
-                names = None  # a newer revision has replaced it in this moment: look again
+                names = None  # a newer revision has just replaced it: list again
             except OSError as error:
-                return Found(None, 0, [f"The records in {self.files.where} cannot be read: {error}."], [one])
+                return RecordFiles(None, 0, [f"The records in {self.files.where} cannot be read: {error}."], [one])
         problem = f"The record {one} in {self.files.where} changes faster than it can be read."
-        return Found(None, 0, [problem], [one])
+        return RecordFiles(None, 0, [problem], [one])
 
-    def _highest_complete(self, one: str, names: list[str]) -> Found:
+    def _highest_complete(self, one: str, names: list[str]) -> RecordFiles:
         problems: list[str] = []
         unreadable: list[str] = []
         highest = 0
         for revision in revisions_of(one, names):
-            # Above it no name would fit some day: what stands there counts, and the next revision is counted from below it.
+            # No file name fits a higher number. A revision up there counts, and the next one is counted from below it.
             highest = max(highest, revision if revision < REVISION else 0)
             name = revision_name(one, revision)
             try:
                 record = decode(self.files.read(name), name)
                 if revision >= REVISION:
-                    return Found(record, _below(one, names), problems, unreadable, name)
-                return Found(record, highest, problems, unreadable)
+                    return RecordFiles(record, _below(one, names), problems, unreadable, name)
+                return RecordFiles(record, highest, problems, unreadable)
             except FileNotFoundError:
                 raise
             except (OSError, Unreadable) as error:
                 unreadable.append(name)
-                problems.append(f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_why(error)}. {ADVICE_UNREADABLE}")
-        return Found(None, highest, problems, unreadable)
+                problems.append(
+                    f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_describe_error(error)}. {ADVICE_UNREADABLE}"
+                )
+        return RecordFiles(None, highest, problems, unreadable)
 
-    def _find_for_writing(self, event_id: str) -> Found:
+    def _find_for_writing(self, event_id: str) -> RecordFiles:
         found = self.find(stem(event_id))
         if found.record is None and found.problems:
-            # A fresh record would forget what the lost one would have put back.
+            # A new record would lack the findings that the unreadable one would have put back.
             raise RecordsError(" ".join(found.problems))
         return found
 
@@ -156,7 +158,7 @@ class RecordsReader:
             except FileExistsError:
                 continue
             except FileNotFoundError:
-                return True  # another process has set it aside
+                return True  # another process has set the file aside
             except OSError:
                 return False
         return False
@@ -170,11 +172,11 @@ ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then 
 
 
 def is_foreign(record: Record, vm_id: str | None) -> bool:
-    """Return whether the record is of another VM: both ids are known and differ."""
+    """Return whether the record belongs to another VM: both ids are known and differ."""
     return bool(vm_id and record["vm_id"] and record["vm_id"].lower() != vm_id.lower())
 
 
-def _asides(where: str, names: t.Iterable[str]) -> list[str]:
+def _report_set_aside(where: str, names: t.Iterable[str]) -> list[str]:
     return [
         "The file {} in {} was set aside and is not used. {}".format(name, where, ADVICE_FOREIGN if name.startswith(FOREIGN) else "Look at it, then remove it.")
         for name in names
@@ -182,7 +184,7 @@ def _asides(where: str, names: t.Iterable[str]) -> list[str]:
     ]
 
 
-def _why(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(error) if isinstance(error, Unreadable) else f"cannot be read ({error})"
 
 

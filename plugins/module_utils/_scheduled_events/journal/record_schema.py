@@ -55,7 +55,7 @@ FORMAT = 1
 
 
 class Event(t.TypedDict):
-    """An event as a record keeps it: one version of what Azure said."""
+    """An event as a record keeps it: its last state as Azure listed it."""
 
     event_id: str
     event_type: str | None
@@ -75,7 +75,7 @@ class HistoryEntry(t.TypedDict):
 
 
 class Method(t.TypedDict):
-    """A drain method: what it found before it acted, and how far it is."""
+    """A drain method: its finding (``before``), and its state."""
 
     id: str
     method: str | None
@@ -89,7 +89,7 @@ class Method(t.TypedDict):
 
 
 class RecordKeys(t.TypedDict):
-    """A record: what one VM keeps of one event. Times are texts by the VM's clock."""
+    """A record: the journal of one event on one VM. Times are texts by the VM's clock."""
 
     format: int
     revision: int
@@ -115,10 +115,10 @@ class RecordKeys(t.TypedDict):
     methods: list[Method]
 
 
-# A record in the hands of the store, which also keeps the keys that a newer version wrote. RecordKeys says what the known ones hold.
+# A record as the store handles it, with the keys that a newer version wrote. RecordKeys has the types of the known keys.
 Record = t.Dict[str, t.Any]
 
-# What each key holds. Checks, repair and the controller's reading go by these tables; a new key is added here and to the types above.
+# The kind of each key. Checks, repair and the controller's reading use these tables; a new key is added here and to the types above.
 # text, time (a text that is a time), whole (a number), flag, object, texts (a list); the others are named by their key.
 RECORD_KINDS: t.Mapping[str, str] = {
     "format": "whole",
@@ -168,7 +168,7 @@ METHOD_KINDS: t.Mapping[str, str] = {
 }
 HISTORY_KINDS: t.Mapping[str, str] = {"phase": "phase", "at": "time"}
 
-# found: it has not acted yet, as far as the record says. begun: it may have acted. undoing: its undo may have.
+# found: the method has not acted yet, according to the record. begun: it may have acted. undoing: its undo may have acted.
 METHOD_STATES = ("found", "begun", "drained", "failed", "undoing", "undone")
 
 
@@ -200,7 +200,7 @@ class RecordsError(ScheduledEventsError):
 
     @property
     def conflict(self) -> bool:
-        """Whether another writer was faster."""
+        """Return whether another writer was faster."""
         return self.kind == "conflict"
 
 
@@ -209,7 +209,7 @@ class Unreadable(ValueError):
 
 
 def stem(event_id: str) -> str:
-    """Return the file name up to the revision. Ids compare without case; an odd one is hashed, longer than any plain one."""
+    """Return the file name up to the revision. Ids compare without case. Hash an unusual id, to a name longer than that of any plain id."""
     wanted = event_id.strip()
     if PLAIN_ID.fullmatch(wanted):
         return "event-" + wanted.lower()
@@ -234,7 +234,7 @@ def split_name(name: str) -> tuple[str, int] | None:
 
 
 def shorten(value: t.Any) -> str:
-    """Return any value for a message, short even where it is hostile."""
+    """Return any value as text for a message, of limited length even where it is hostile."""
     return repr(value)[:100]
 
 
@@ -262,5 +262,5 @@ def event_id_of(record: t.Mapping[str, t.Any]) -> str:
 
 
 def public(record: Record) -> Record:
-    """Return a record as operators and roles see it: without what only the writing needs."""
+    """Return a record as operators and roles get it: without the keys that only the store needs."""
     return {key: value for key, value in record.items() if key != LINEAGE}

@@ -5,7 +5,7 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The records in their directory: one small file per event, changed only by exclusive creation, rename and unlink.
 
-A change is a new file with the next revision in its name. Killed anywhere, a reader finds the old or the new revision.
+A change is a new file with the next revision in its name. Wherever a writer is killed, a reader finds the old or the new revision.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
     ATTEMPTS,
-    Found,
+    RecordFiles,
     RecordsReader,
     is_foreign,
     revisions_of,
@@ -80,10 +80,10 @@ class RecordStore(RecordsReader):
         check_mode: bool = False,
         allowed: t.Callable[[], None] | None = None,
     ) -> Written:
-        """Take one step and return what was written. Raise RecordsError, a conflict where another writer was faster.
+        """Apply one change and return the outcome. Raise RecordsError, of kind conflict where another writer was faster.
 
         With expected_revision 0 there must be no record yet. ``allowed`` is called after each reading, and raises where the writer
-        may not write any more: called before it, a writer that sleeps in between would build on what its successor has written.
+        may not write any more: called before it, a writer that sleeps in between would overwrite what its successor has written.
         """
         for _attempt in range(ATTEMPTS):
             found = self._find_for_writing(event_id)
@@ -99,7 +99,7 @@ class RecordStore(RecordsReader):
             after = apply_change(before, event_id, change, self.host.now())
             if before is not None and after == before:
                 return Written(public(before), public(before), False)
-            # A restored record goes on counting where its replica stopped: later replicas must count as newer.
+            # Count on from the revision of a restored replica, so that later replicas count as newer.
             present = after["revision"] or 0
             after["revision"] = max(found.highest, present if present < REVISION else 0) + 1
             after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
@@ -108,29 +108,29 @@ class RecordStore(RecordsReader):
                 return Written(public(before) if before else None, public(after), True)
         raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
 
-    def _bring_down(self, event_id: str, found: Found) -> None:
+    def _bring_down(self, event_id: str, found: RecordFiles) -> None:
         """Give a record whose number is too high to count from the next number that is free."""
         high, low = t.cast(str, found.too_high), file_name(event_id, found.highest + 1)
         if found.highest + 1 >= REVISION:
-            # There is no number between the two, and what is replaced need not be kept.
+            # No number is free between the two, and the lower revision is replaced anyway.
             self._remove(file_name(event_id, found.highest))
             return
         try:
             self.files.link(high, low)
         except (FileExistsError, FileNotFoundError):
-            return  # another process was faster: look again
+            return  # another process was faster: the caller reads again
         except OSError as error:
             raise RecordsError(f"The record of event {event_id} in {self.files.where} has too high a number, and cannot be given another: {error}.")
         if not self._set_aside(high, UNREADABLE):
-            raise RecordsError(f"The file {high} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
+            raise RecordsError(f"The file {high} in {self.files.where} blocks newer ones and cannot be set aside: remove it.")
 
-    def _without_foreign(self, event_id: str, found: Found, check_mode: bool) -> Found:
+    def _without_foreign(self, event_id: str, found: RecordFiles, check_mode: bool) -> RecordFiles:
         if check_mode:
             return found._replace(record=None)
-        words = self._report_foreign(t.cast(Record, found.record), stem(event_id), True)
+        problem = self._report_foreign(t.cast(Record, found.record), stem(event_id), True)
         again = self._find_for_writing(event_id)
         if again.record is not None:
-            raise RecordsError(words)
+            raise RecordsError(problem)
         return again
 
     def _expect(self, event_id: str, record: Record | None, expected: int | None) -> None:
@@ -145,7 +145,7 @@ class RecordStore(RecordsReader):
         )
 
     def _publish(self, record: Record, unreadable: list[str]) -> bool:
-        """Write a new revision. Return False when another writer was faster, and the caller must look again."""
+        """Write a new revision. Return False when another writer was faster, and the caller must read again."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
         name = file_name(event_id_of(record), record["revision"])
         try:
@@ -158,7 +158,7 @@ class RecordStore(RecordsReader):
             finally:
                 self._remove(temporary)
             self.files.sync()
-            if not self._stands(record):
+            if not self._counts(record):
                 self._remove(name)
                 return False
         except OSError as error:
@@ -169,16 +169,16 @@ class RecordStore(RecordsReader):
         self._tidy(record, unreadable)
         return True
 
-    def _stands(self, record: Record) -> bool:
-        """Return whether our revision counts.
+    def _counts(self, record: Record) -> bool:
+        """Return whether the revision just written counts.
 
         A writer that slept for long may have taken a revision's name that was used and removed in the meantime. Then
-        there is a higher revision that does not build on ours, or a lower one on which ours does not build. Below one on
-        which ours builds nothing counts: what was linked there since was not the highest, and its writer knows it or was killed before.
+        there is a higher revision that does not build on this one, or a lower one on which this one does not build. No revision
+        counts below one that this one builds on: it was not the highest when it was linked, and its writer removes it or was killed.
         """
         one, mine = stem(event_id_of(record)), record["revision"]
         names = self._list()
-        # One that is too high to count from has been built on; it is set aside next.
+        # A revision that is too high to count from is already a base of this one; it is set aside next.
         revisions = [revision for revision in revisions_of(one, names) if revision < REVISION or revision == mine]
         if not revisions or revisions[0] < mine:
             return False
@@ -195,10 +195,10 @@ class RecordStore(RecordsReader):
         return True
 
     def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:
-        """Remove what the new revision replaces. What fails here is done by the next write."""
+        """Remove the files that the new revision replaces. The next write retries what fails here."""
         for name in unreadable:
             if not self._set_aside(name, UNREADABLE) and _is_too_high(name):
-                raise RecordsError(f"The file {name} in {self.files.where} stands in the way of newer ones and cannot be set aside: remove it.")
+                raise RecordsError(f"The file {name} in {self.files.where} blocks newer ones and cannot be set aside: remove it.")
         try:
             names = self._list()
         except OSError:
@@ -223,7 +223,7 @@ class RecordStore(RecordsReader):
         try:
             self.files.unlink(name)
         except OSError:
-            return  # gone already, or removed by the next write
+            return  # already removed, or removed by the next write
 
     def remove(self, event_id: str, expected_revision: int | None = None, check_mode: bool = False, bury: t.Callable[[Record], None] | None = None) -> Written:
         """Remove the record of one event; ``bury`` is called with it before."""
@@ -238,7 +238,7 @@ class RecordStore(RecordsReader):
         return Written(public(found.record), None, True)
 
     def _unlink_revisions(self, one: str, up_to: int) -> None:
-        # Oldest first: cut off in between, what is left is the newest. A revision written since then stays.
+        # Newest last, so that an interruption leaves the newest. A revision written meanwhile stays.
         try:
             for revision in reversed(revisions_of(one, self._list())):
                 if revision <= up_to:
@@ -250,12 +250,12 @@ class RecordStore(RecordsReader):
             raise RecordsError(f"The record {one} in {self.files.where} cannot be removed: {error}.")
 
     def prune(self, older_than: float, check_mode: bool = False, bury: t.Callable[[Record], bool] | None = None) -> list[str]:
-        """Remove the records that are over. Return the ids of their events. One that ``bury`` refuses stays until the next time."""
+        """Remove the records of ended events. Return the ids of their events. Keep a record for which ``bury`` returns False until the next call."""
         try:
             self._list()
         except OSError as error:
             raise RecordsError(f"The records in {self.files.where} cannot be read: {error}.")
-        # One file that cannot be read does not keep the others from going.
+        # A file that cannot be read does not prevent the removal of the others.
         reading = self.read_all(limit=None)
         now, pruned = self.host.now(), []
         for record in reading.records:

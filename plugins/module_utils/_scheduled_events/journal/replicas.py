@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Replicas of other VMs' records: where something outside a VM was changed, a VM that loses its disk must not lose the way back.
+"""Replicas of other VMs' records: a VM that loses its disk must not lose the findings by which changes outside the VM are undone.
 
-One file for each VM and event, replaced in one step. A replica is no record of its keeper, the VM that it lies on.
+One file for each VM and event, replaced atomically. A replica is no record of its keeper, the VM that it lies on.
 Its files keep the name mirror-… that version 1 gave them.
 """
 
@@ -34,17 +34,17 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 FORMAT = 2
-# Version 1.3.1 of the collection wrote format 1: whole records, and not which VM kept them.
+# Version 1.3.1 of the collection wrote format 1: whole records, without their keeper.
 KNOWN_FORMATS = (1, 2)
 FILE_NAME = re.compile(r"mirror-[0-9a-f]{16}-event-[a-z0-9-]{1,80}\.json")
-# The VM of a replica that was not written for this long is gone for good, and the change with it.
+# The VM of a replica that was not written for this long is gone for good, and so is the change.
 LONGEST_SECONDS = 30 * 86400.0
 
 Replica = t.Dict[str, t.Any]
 
 
 class ReplicasReading(t.NamedTuple):
-    """All replicas, in the order of their names, and in words what is wrong with others."""
+    """All valid replicas, in the order of their names, and the problems of invalid ones as texts."""
 
     replicas: list[Replica]
     problems: list[str]
@@ -78,7 +78,7 @@ def replica_name(vm: str, event_id: str) -> str:
 
 
 def checked_record(given: t.Mapping[str, t.Any]) -> Record:
-    """Return a record that came through an option, such as templates of ansible-core 2.18 leave it."""
+    """Return a record given as an option, with the numbers that templates of ansible-core 2.18 turn into text. Raise RecordsError."""
     event = given.get("event")
     if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
         raise RecordsError(f"the record given names no event: {shorten(given)}")
@@ -94,7 +94,7 @@ def checked_record(given: t.Mapping[str, t.Any]) -> Record:
 
 
 def only_findings(record: Record) -> Record:
-    """Return what a replica may hold: that something outside was changed, what was found there, and when. No option, rule or override."""
+    """Return the record reduced to what a replica may hold: the findings of methods outside the VM, and their times. No option, rule or override."""
     kept = empty_record(event_id_of(record))
     over = record["phase"] == "recovered"
     kept.update(
@@ -118,7 +118,7 @@ def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
 
 
 def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
-    """Return a record to continue with: one that says that something outside was changed, and nothing else."""
+    """Return a record to continue from. Raise RecordsError unless it holds the findings of methods outside the VM and nothing else."""
     record = checked_record(given)
     event_id = event_id_of(record)
     for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
@@ -129,7 +129,7 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     for method in record["methods"]:
         if not _is_outside(method) or method.get("options"):
             raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {shorten(method)}")
-    # With every key, as the later steps of a drain expect it, and no others.
+    # With exactly the known keys, as the next actions of a drain expect them.
     record["methods"] = [dict({key: method.get(key) for key in METHOD_KEYS}, outside=True) for method in record["methods"]]
     return record
 
@@ -142,7 +142,7 @@ class ReplicaStore:
         self.host = host
 
     def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
-        """Read every replica that this VM keeps. One that came with a disk of another VM, or is a month old, does not count."""
+        """Read every replica that this VM keeps. Skip those that came with the disk of another VM, and those older than a month."""
         replicas, problems = [], []
         for name in self._listed():
             try:
@@ -150,7 +150,7 @@ class ReplicaStore:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                # It may be a good replica that only could not be read now.
+                # The replica may be valid, and only not readable now.
                 problems.append(f"The replica {name} in {self.files.where} was not read: it {error}.")
                 continue
             except Unreadable as error:
@@ -165,12 +165,12 @@ class ReplicaStore:
         return ReplicasReading(replicas, problems)
 
     def _is_over(self, replica: Replica, older_than: float) -> bool:
-        """Return whether nothing of it has to be put back any more, and has not for long."""
+        """Return whether the replica has nothing left to put back and is older than ``older_than`` seconds."""
         age = seconds_between(replica["written_at"], self.host.now())
         return nothing_changed(replica["record"]) and age is not None and age > older_than
 
     def _is_old(self, replica: Replica) -> bool:
-        """Return whether it is past its time. One of format 1 does not say when it was written, but its record says when it began."""
+        """Return whether the replica is older than a month. Format 1 has no time of writing; the begin of its record counts instead."""
         history = replica["record"]["history"]
         at = replica["written_at"] or (history[0]["at"] if history else None)
         age = seconds_between(at, self.host.now())
@@ -186,7 +186,7 @@ class ReplicaStore:
         try:
             return self._names()
         except OSError:
-            return []  # the records say so
+            return []  # the reading of the records reports the fault
 
     def _read(self, name: str) -> Replica:
         data = load(self.files.read(name))
@@ -206,15 +206,15 @@ class ReplicaStore:
         }
 
     def write(self, vm: str, vm_id: str | None, given: t.Mapping[str, t.Any], check_mode: bool = False, keeper_vm_id: str | None = None) -> ReplicaWritten:
-        """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered."""
+        """Keep a replica of the record, unless there is a newer one; remove it when the VM is recovered. Raise RecordsError."""
         if not vm.strip():
             raise RecordsError("replica.vm is empty.")
         record = only_findings(checked_record(given))
         name = replica_name(vm, event_id_of(record))
         present = self._present(name)
         before = present["record"] if present else None
-        # The record says which is newer. Of another machine by that name, whose clock says nothing here, the one that writes is.
-        if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _age(before) > _age(record):
+        # The newer record counts. For another VM of the same name, whose clock does not compare, the one given counts.
+        if present is not None and before is not None and present["vm_id"] == (vm_id or None) and _order_key(before) > _order_key(record):
             return ReplicaWritten(before, before, False)
         if record["phase"] == "recovered":
             return self._removed(name, before, check_mode)
@@ -231,7 +231,7 @@ class ReplicaStore:
         try:
             return self._read(name)
         except (OSError, Unreadable):
-            return None  # what cannot be read is replaced
+            return None  # an unreadable replica is replaced
 
     def _removed(self, name: str, before: Record | None, check_mode: bool) -> ReplicaWritten:
         if not check_mode:
@@ -244,7 +244,7 @@ class ReplicaStore:
         return ReplicaWritten(before, None, before is not None)
 
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
-        """Remove the replicas of what is over, and those that were not written for a month. Return the ids of their events."""
+        """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""
         pruned: list[str] = []
         for name in self._listed():
             try:
@@ -268,8 +268,8 @@ def _text(value: t.Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _age(record: Record) -> tuple[str, int]:
-    """Return what tells a newer record: a later begin, then more revisions. Text of one form, so that it compares."""
+def _order_key(record: Record) -> tuple[str, int]:
+    """Return the key by which a newer record sorts last: its begin, a text of one form, then its revision."""
     begin = record["history"][0]["at"] if record["history"] else ""
     revision = record.get("revision")
     return begin, revision if isinstance(revision, int) else 0

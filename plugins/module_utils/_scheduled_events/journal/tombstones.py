@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Tombstones: an event is over on this VM and its record removed. A replica of the record that turns up later restores nothing.
+"""Tombstones: an event is over on this VM and its record is removed. A replica of the record that appears later restores nothing.
 
-One file for each event, replaced in one step, written before the record is removed. They outlive the replicas.
+One file for each event, replaced atomically, written before the record is removed. They outlive the replicas.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Tombstone = t.Dict[str, t.Any]
 
 
 class TombstonesReading(t.NamedTuple):
-    """All tombstones, in the order of their names, and in words what is wrong with others."""
+    """All valid tombstones, in the order of their names, and the problems of invalid ones as texts."""
 
     tombstones: list[Tombstone]
     problems: list[str]
@@ -68,7 +68,7 @@ class Tombstones:
         try:
             return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
         except OSError:
-            return []  # none yet, or the records say so
+            return []  # none yet; or the reading of the records reports the fault
 
     def _read(self, name: str) -> Tombstone:
         data = load(self.files.read(name))
@@ -80,13 +80,13 @@ class Tombstones:
         return {"event_id": data["event_id"], "vm_id": vm_id if isinstance(vm_id, str) and vm_id else None, "at": data["at"]}
 
     def write(self, record: Record) -> None:
-        """Write that an event is over here. Only changes outside the VM have replicas, so the others need no tombstone."""
+        """Write a tombstone for the record, if it has changes outside the VM. Other records have no replicas and need none."""
         if any(method.get("outside") is True for method in record["methods"]):
             content = {"format": FORMAT, "event_id": event_id_of(record), "vm_id": record["vm_id"], "at": self.host.now()}
             replace_file(self.files, tombstone_name(event_id_of(record)), content, "The tombstone")
 
     def try_to_write(self, record: Record) -> bool:
-        """Write it, and return whether that worked; where it did not, the record stays where it is."""
+        """Write a tombstone. Return whether that succeeded; if not, the record must stay."""
         try:
             self.write(record)
         except RecordsError:
@@ -94,7 +94,7 @@ class Tombstones:
         return True
 
     def prune(self, check_mode: bool = False) -> None:
-        """Remove those that outlived every replica; a clock that went back keeps them."""
+        """Remove the tombstones that outlived every replica. Keep all if the clock went back."""
         for name in self._names():
             try:
                 age = seconds_between(self._read(name)["at"], self.host.now())

@@ -5,9 +5,9 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The phases of a record, and which phase may follow which. The only table of transitions; record_changes.py enters a phase by it.
 
-A way back is never refused: a VM must always be able to recover, and an operator to mend a record. So any record may enter
-the phases in ALWAYS, and every phase can be reached from every other in two writes at most, by way of C(held). Two things are
-refused: C(noticed) over a drain that stands, which would look as if nothing was changed, and C(drained) without a drain.
+A recovery is never refused: a VM must always be able to recover, and an operator to repair a record. So any record may enter
+the phases in ALWAYS, and every phase can be reached from every other in two writes at most, through held. Two transitions
+are refused: to noticed while a drain is in effect, because the record would then claim that nothing was changed, and to drained without a drain.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ PHASES = (
     "held",
 )
 
-# What Azure did (a fact cannot be refused), the ways back, and what an operator writes by hand.
+# What Azure did (a fact cannot be refused), the recovery, and what an operator writes by hand.
 ALWAYS = ("approved", "started", "gone", "recovering", "recovered", "failed", "held")
 
 FOLLOWING: t.Mapping[str, tuple[str, ...]] = {
-    # A drain whose methods still stand from before (listed again, or retried) is drained without beginning.
+    # Where all methods are still drained (the event is listed again, or retried), the VM is drained without a new begin.
     "noticed": (*ALWAYS, "draining", "drained"),
     "draining": (*ALWAYS, "drained"),
-    # After a boot it drains again.
+    # After a boot the VM is drained again.
     "drained": (*ALWAYS, "draining"),
-    # The drains are those of a run that looked before another run wrote the approval or the start.
+    # The drains are those of a run whose observation is older than another run's note of the approval or the start.
     "approved": (*ALWAYS, "draining", "drained"),
     "started": (*ALWAYS, "draining", "drained"),
-    # The drains are those of a run that looked before the event vanished. Refusing them would lose what its methods changed.
+    # The drains are those of a run whose observation is older than the end of the event. To refuse them would lose the findings of its methods.
     "gone": (*ALWAYS, "noticed", "draining", "drained"),
-    # An undo that stopped half-way, and a drain of what still stands: it has nothing to begin.
+    # An undo was interrupted, and the methods that are still drained are drained again without a new begin.
     "recovering": (*ALWAYS, "noticed", "draining", "drained"),
     # An upgrade of the same name uses its record again.
     "recovered": (*ALWAYS, "noticed", "draining"),
-    # A retry; and what an operator writes to have the failures counted anew.
+    # A retry; and the phase that an operator writes to reset the count of failures.
     "failed": (*ALWAYS, "noticed", "draining", "drained"),
     "held": (*ALWAYS, "noticed", "draining", "drained"),
 }
 
-# An event that was over for the VM (its record has an outcome) and is listed again begins anew, wherever its record is.
+# An event that was over for the VM (its record has an outcome) and is listed again begins anew, in whatever phase its record is.
 LISTED_AGAIN = ("noticed",)
 
 
 def may_follow(before: str | None, after: str, ended: bool = False) -> bool:
-    """Return whether a record may go from one phase to another; ``ended`` says that it has an outcome.
+    """Return whether a transition between two phases is allowed; ``ended`` means that the record has an outcome.
 
-    A new record begins in any phase: where the one before was lost or removed, what is under way must be written down all the same.
+    A new record begins in any phase: if the record before it was lost or removed, what is under way must be recorded all the same.
     """
     return before is None or before == after or after in FOLLOWING[before] or (ended and after in LISTED_AGAIN)
 
 
 def refusal(before: str, after: str) -> str:
-    """Say that one phase may not follow another, what may, and what an operator who mends a record can do."""
+    """Return the message for a refused transition: the phases that may follow, and how an operator repairs a record."""
     return (
         f"phase {after} cannot follow {before}; known to follow it are {', '.join(sorted(FOLLOWING[before]))}. "
         f"To mend a record by hand, write phase held first, and then {after}."

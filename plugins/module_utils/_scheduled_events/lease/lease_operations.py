@@ -41,16 +41,16 @@ def change_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode
     run, event_id = checked_run(lease.get("run")), options.get("event_id")
     before = leases.own(run)
     if check_mode:
-        after = _predicted(leases, options, lease, before)
+        after = _predict_leases(leases, options, lease, before)
     elif options["state"] == "released":
         _remove(leases, options)
-        # Without an event all leases of the run; an empty one says that only what has expired is to go.
+        # Without an event, remove all leases of the run; with an empty one, remove only what has expired.
         if event_id is None or event_id.strip():
             leases.withdraw(run, event_id)
         after = leases.own(run)
     else:
         if not _acquire(leases, options, lease):
-            # A lease listed above may have been removed before it could be renewed. A run that renews goes on only if its lease never was gone.
+            # Another run may have removed a listed lease before this run could renew it. A run that renews continues only if its lease was never lost.
             before = [name for name in before if not _is_for(name, options["event_id"])]
         after = leases.own(run)
     return {
@@ -62,8 +62,8 @@ def change_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], check_mode
     }
 
 
-def _predicted(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
-    """Return the run's own leases as they would be."""
+def _predict_leases(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any], before: list[str]) -> list[str]:
+    """Return the leases that the run would have after the change."""
     event_id: str | None = options.get("event_id")
     replaced = [] if event_id is not None and not event_id.strip() else leases.own(lease["run"], event_id)
     left = [name for name in before if name not in replaced]
@@ -73,8 +73,8 @@ def _predicted(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapp
 
 
 def _acquire(leases: LeaseStore, options: t.Mapping[str, t.Any], lease: t.Mapping[str, t.Any]) -> bool:
-    """Acquire or renew a lease. Return whether it was there already, and has a new time limit now."""
-    # What has expired goes first: the reading after this must not find it any more.
+    """Acquire or renew a lease. Return whether it was renewed."""
+    # Remove what has expired first: the next reading must not find it.
     _remove(leases, options)
     run, event_id, seconds = lease["run"], options["event_id"], _seconds(lease)
     try:
@@ -91,7 +91,7 @@ def _is_for(name: str, event_id: str) -> bool:
 
 
 def _seconds(lease: t.Mapping[str, t.Any]) -> t.Any:
-    """Return what was given, 0 too: that is refused by name, and not taken for the default."""
+    """Return the given seconds, or the default. 0 is returned as given, so that it is refused by name."""
     return 180.0 if lease.get("seconds") is None else lease["seconds"]
 
 
@@ -101,7 +101,7 @@ def _remove(leases: LeaseStore, options: t.Mapping[str, t.Any]) -> None:
 
 
 class UnderLease:
-    """A write that counts only while the run's own lease stands: renewed before, checked once more after."""
+    """The lease under which a write counts: renewed before the write, checked again after it."""
 
     def __init__(self, leases: LeaseStore, lease: t.Mapping[str, t.Any] | None, event_id: str) -> None:
         self._leases = leases
@@ -117,7 +117,7 @@ class UnderLease:
             self._leases.renew(self._lease["run"], self._event_id, self._seconds)
 
     def end(self, check_mode: bool) -> None:
-        """Check the lease after the write. Raise LeaseLost where it was removed before every run could see what was written."""
+        """Check the lease after the write. Raise LeaseLost where it was removed before every other run could read the new record."""
         if self._lease is None or check_mode:
             return
         if not self._leases.stands(self._lease["run"], self._event_id):
@@ -125,6 +125,6 @@ class UnderLease:
 
 
 def check_lease_options(options: t.Mapping[str, t.Any]) -> None:
-    """Check what the argument spec cannot say by itself."""
+    """Check what the argument spec cannot express. Raise RecordsError."""
     if options["state"] in ("leased", "released", "marked") and not options.get("lease"):
         raise RecordsError("state is {}, and lease, which says for which run, is missing.".format(options["state"]))

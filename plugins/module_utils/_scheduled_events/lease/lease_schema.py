@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The form of a lease and the name of its file. Nothing here touches the disk.
+"""The schema of a lease and the name of its file. Pure functions.
 
-The name is what counts: its holder, for which event, and until when, by the VM's clock. Renaming it gives it another
-time limit in one step, and a run that removes an expired lease removes exactly the name whose limit has passed.
+Only the name counts: it has the holder, the event and the time limit, by the VM's clock. Renaming the file gives the lease
+another time limit atomically, and a run that removes an expired lease removes exactly the name whose limit has passed.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def split_lease_name(name: str) -> LeaseName | None:
 
 
 def checked_run(run: t.Any) -> str:
-    """Return a run's id, which becomes part of a file name, or raise RecordsError."""
+    """Return a run's id, which becomes part of a file name. Raise RecordsError where it is not valid."""
     if not isinstance(run, str) or not RUN.fullmatch(run):
         raise RecordsError(f"lease.run must be 4 to 32 small letters and digits, and is {shorten(run)}.")
     return run
 
 
 def checked_seconds(seconds: t.Any) -> float:
-    """Return how long an action may take, or raise RecordsError."""
+    """Return the seconds that an action may take. Raise RecordsError where they are out of range."""
     try:
         if isinstance(seconds, bool):
             raise ValueError
@@ -104,7 +104,7 @@ def encode_lease(event_id: str, kind: str, who: str, groups: t.Mapping[str, str]
 
 
 def decode_lease(content: bytes | None, name: str, now: float) -> Lease:
-    """Return a lease as an observation shows it. Unreadable content is a lease all the same: the name says what counts."""
+    """Return a lease as an observation shows it. Unreadable content is a lease all the same: only the name counts."""
     parts = split_lease_name(name)
     if parts is None:
         raise ValueError(f"not the name of a lease: {name}")
@@ -137,7 +137,7 @@ def _text(value: t.Any) -> str | None:
 
 
 def _groups(value: t.Any) -> dict[str, str]:
-    """Return groups and their hashes, as a lease is made with. Anything else is another hash, as str gives it."""
+    """Return the groups and their hashes. A value that is not text becomes the text of str, which differs from every hash."""
     items = list(value.items())[:LEASES] if isinstance(value, dict) else []
     return {key[:TEXT]: str(item)[:TEXT] for key, item in items}
 

@@ -5,8 +5,8 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """The leases on a VM: one small file for each run and event, changed only by exclusive creation, rename and unlink.
 
-The holder has the VM for itself until the time limit of its lease passes and another run removes the lease. A run that
-finds its lease gone stops. So a run that sleeps for too long loses time, and never acts while another run does.
+The holder alone acts on the VM until the time limit of its lease passes and another run removes the lease. A run whose
+lease is gone stops. So a run that sleeps for too long loses time, and never acts while another run does.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ class LeaseStore:
         self.host = host
 
     def read_all(self) -> LeasesReading:
-        """Read every lease that lasts through the reading. One that is made or removed meanwhile may be there or not."""
+        """Read every lease. One that is acquired or removed during the reading may be missing."""
         for _attempt in range(ATTEMPTS):
             try:
                 names = [name for name in self._list() if split_lease_name(name)]
                 problems = [self._too_many(len(names))] if len(names) > LEASES else []
                 return LeasesReading([self._read(name) for name in names[:LEASES]], problems, not problems)
             except FileNotFoundError:
-                continue  # renamed or removed in this moment: under its new name it must not be missed
+                continue  # renamed or removed meanwhile: list again, so that a renewed lease is not missed
             except OSError as error:
                 return LeasesReading([], [f"The leases in {self.files.where} cannot be read: {error}."], False)
         return LeasesReading([], [f"The leases in {self.files.where} change faster than they can be read."], False)
 
     def _too_many(self, count: int) -> str:
-        return f"There are {count} leases in {self.files.where}, and {LEASES} are read: look at what makes them, and remove those that are expired."
+        return f"There are {count} leases in {self.files.where}, and {LEASES} are read: find out what creates them, and remove those that are expired."
 
     def _read(self, name: str) -> Lease:
         try:
@@ -179,7 +179,7 @@ class LeaseStore:
         try:
             self.files.unlink(name)
         except OSError:
-            return  # never written, or swept away with the next record
+            return  # never written, or removed with the next write of a record
 
     def _now(self) -> float:
         return utc_seconds(self.host.now()) or 0.0

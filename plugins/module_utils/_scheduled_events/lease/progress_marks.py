@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Progress marks of upgrades: how far each is on this VM, by its name. So an upgrade that was stopped goes on with what is left.
+"""Progress marks of upgrades: how far each is on this VM, by its name. So an upgrade that was stopped continues with the remaining VMs.
 
-One file for each upgrade, replaced in one step, and written under the run's lease only.
+One file for each upgrade, replaced atomically, and written under the run's lease only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 FORMAT = 1
 FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
-# Begun: its tasks may be under way. Upgraded: they are done, and it is not yet back. Left: they failed, and it stays as it is by choice.
+# begun: the tasks may be under way. upgraded: the tasks are done, and the VM is not yet back in service.
+# left: the tasks failed, and the VM stays out of service by choice.
 STATES = ("begun", "upgraded", "left", "done")
 LONGEST_NAME = 100
 LONGEST_TEXT = 1000
@@ -35,7 +36,7 @@ ProgressMark = t.Dict[str, t.Any]
 
 
 class ProgressMarksReading(t.NamedTuple):
-    """All marks, in the order of their names, and in words what is wrong with others."""
+    """All valid progress marks, in the order of their names, and the problems of invalid ones as texts."""
 
     marks: list[ProgressMark]
     problems: list[str]
@@ -56,7 +57,7 @@ def progress_mark_name(upgrade: str) -> str:
 
 
 class ProgressMarks:
-    """All marks on one VM."""
+    """All progress marks on one VM."""
 
     def __init__(self, files: Files, host: Host, vm_id: str | None = None) -> None:
         self.files = files
@@ -64,12 +65,12 @@ class ProgressMarks:
         self.vm_id = (vm_id or "").lower() or None
 
     def read_all(self) -> ProgressMarksReading:
-        """Read every mark. One of another VM came with an image that was taken from it. An unreadable one is reported, and does not count as done."""
+        """Read every mark. Report one of another VM, whose image this VM was made from, and an unreadable one, which does not count as done."""
         marks, problems = [], []
         try:
             names = [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
         except OSError:
-            return ProgressMarksReading([], [])  # none yet, or the records say so
+            return ProgressMarksReading([], [])  # none yet; or the reading of the records reports the fault
         if len(names) > MARKS:
             problems.append(
                 f"There are {len(names)} progress marks of upgrades in {self.files.where}, and {MARKS} are read: remove those of upgrades that are over."
@@ -128,7 +129,7 @@ def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.An
     given, lease = options["upgrade"], options.get("lease") or {}
     name, state, marks = _checked_name(given["name"]), given["state"], ProgressMarks(files, host, options.get("vm_id"))
     before = marks.present(name)
-    # Where the mark says so already, the lease is renewed all the same, and must stand.
+    # Where the mark has this state already, the lease is renewed all the same, and must be valid.
     under = UnderLease(LeaseStore(files, host), lease, UPGRADE + name)
     under.begin(check_mode)
     after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, lease, check_mode)

@@ -20,7 +20,7 @@ LONGEST_LINE = 900
 
 
 class LeasedRecord:
-    """Read and write the record of one event; tell the VM's log each new phase."""
+    """Read and write the record of one event, and write each new phase to the VM's log."""
 
     def __init__(self, records: RecordStore, lease: UnderLease, event_id: str, vm_id: str | None, log: t.Callable[[str], None]) -> None:
         self._records = records
@@ -35,14 +35,14 @@ class LeasedRecord:
         return None if record is None or is_foreign(record, self._vm_id) else record
 
     def write(self, change: RecordChange) -> Record:
-        """Take a step and return the record after it. Raise RecordsError, LeaseLost where the run's lease is gone."""
+        """Apply a change and return the record after it. Raise RecordsError, or LeaseLost where the run's lease is gone."""
         written = write_under_lease(self._records, self._lease, self._event_id, change, None, False)
         log_phase(self._log, self._event_id, written)
         return t.cast(Record, written.after)
 
 
 def write_under_lease(records: RecordStore, lease: UnderLease, event_id: str, change: RecordChange, expected_revision: int | None, check_mode: bool) -> Written:
-    """Write between two observations of the lease: a run that removed it in between has not seen the record."""
+    """Write a record between two checks of the lease: a run that removed the lease in between has not read the new record."""
     written = records.write(event_id, change, expected_revision, check_mode, lambda: lease.begin(check_mode))
     lease.end(check_mode)
     return written
@@ -55,12 +55,12 @@ def log_phase(log: t.Callable[[str], None], event_id: str, written: Written) -> 
 
 
 def log_line(event_id: str, record: Record | None) -> str:
-    """One line whatever stands in the event: a line break in it must not look like a second entry."""
+    """Return one line, whatever the event contains: a line break in it must not pass as a second entry."""
     if record is None:
-        words = [event_id, "record removed"]
+        fields = [event_id, "record removed"]
     else:
-        words = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
-    return printable("maintenance.azure: event " + " ".join(printable(word, LONGEST_LINE // 3) for word in words), LONGEST_LINE)
+        fields = [event_id, record["event"]["event_type"] or "unknown type", record["phase"], record["reason"] or ""]
+    return printable("maintenance.azure: event " + " ".join(printable(field, LONGEST_LINE // 3) for field in fields), LONGEST_LINE)
 
 
 def _phase(record: Record | None) -> str | None:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""One observation of a VM: its document, who it is, how it is, and its records. It decides nothing."""
+"""One observation of a VM: its document, identity, health, records and leases. It decides nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def observation_arguments() -> dict[str, dict[str, t.Any]]:
-    """The argument spec of maintenance_info."""
+    """Return the argument spec of maintenance_info."""
     arguments = shared_arguments()
     arguments.update(selection_arguments())
     arguments.update(
@@ -48,15 +48,15 @@ def observation_arguments() -> dict[str, dict[str, t.Any]]:
 
 
 def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:
-    """Everything that a plan needs to know of one VM. In check mode nothing is written, not even the marker."""
-    identity, vm_name = _who(client, options)
+    """Return everything that a plan needs to know of one VM. In check mode write nothing, not even the marker. Raise ScheduledEventsError."""
+    identity, vm_name = _identify(client, options)
     document = client.get_document()
     now = host.now()
     flag_own(document.events, vm_name)
     selection = {key: options.get(key) for key in selection_arguments()}
     events = select(document.events, selection, vm_name)
     asked = note_asked(files, host, write=not check_mode)
-    # Leases first: a run that removes its lease has written its record before.
+    # Read leases before records: a run that releases its lease has written its record before.
     leases = LeaseStore(files, host).read_all()
     replicas = ReplicaStore(files, host).read_all(identity["vm_id"])
     tombstones = Tombstones(files, host).read_all()
@@ -68,7 +68,7 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "document_incarnation": document.incarnation,
         "api_version": client.api_version,
         **client.where(),
-        "events": [_shown(event, bool(options.get("include_raw"))) for event in events],
+        "events": [_without_raw(event, bool(options.get("include_raw"))) for event in events],
         "identity": identity,
         "system": host.system,
         "boot_id": boot_id_of(files, host),
@@ -79,7 +79,7 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "in_service": in_service,
         "in_service_why": why,
         "records": [_with_age(record, now) for record in reading.records],
-        "records_problems": _each_fault_once(
+        "records_problems": _without_repeats(
             files.where, reading.problems, leases.problems + replicas.problems + tombstones.problems + upgrades.problems + asked.problems
         ),
         "records_readable": reading.readable and leases.readable,
@@ -91,7 +91,7 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
 
 
 def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """What maintenance_info does."""
+    """Run the operation of maintenance_info on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("an observation needs files and a host")
     files, host = access.files(options["records_path"]), access.host(options["boot_id"])
@@ -105,12 +105,12 @@ def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         raise Failed(error.message, error_kind=error.kind)
 
 
-def _who(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]:
+def _identify(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]:
     given = (options.get("vm_name") or "").strip()
     if not given:
         instance = client.get_instance()
         identity = read_identity(instance)
-        # The client's own words when there is no name.
+        # Without a name, the client raises the error.
         return identity, identity["name"] or client.get_vm_name()
     try:
         return read_identity(client.get_instance()), given
@@ -119,17 +119,17 @@ def _who(client: Client, options: t.Mapping[str, t.Any]) -> tuple[Identity, str]
         return read_identity(None), given
 
 
-def _each_fault_once(where: str, records: list[str], others: list[str]) -> list[str]:
-    """Leave out the others where the folder as a whole cannot be read: they say the same once more."""
+def _without_repeats(where: str, records: list[str], others: list[str]) -> list[str]:
+    """Return all problems. Where the directory itself cannot be read, leave out the others, which would repeat that."""
     began = f"The records in {where} cannot be read: "
     return records if any(problem.startswith(began) for problem in records) else records + others
 
 
-def _shown(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:
+def _without_raw(event: dict[str, t.Any], include_raw: bool) -> dict[str, t.Any]:
     return event if include_raw else {key: value for key, value in event.items() if key != "raw"}
 
 
 def _with_age(record: dict[str, t.Any], now: str) -> dict[str, t.Any]:
-    """Age: since the event was first noted, by the VM's own clock; null when that cannot be said."""
+    """Add the seconds since the event was first noted, by the VM's own clock; None where they are not known."""
     begin = record["history"][0]["at"] if record["history"] else None
     return dict(record, age_seconds=seconds_between(begin, now))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""What the module maintenance_record does, without the module: options in, result out."""
+"""The operation of the module maintenance_record: options in, result out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def record_arguments() -> dict[str, dict[str, t.Any]]:
-    """The argument spec of maintenance_record."""
+    """Return the argument spec of maintenance_record."""
     return {
         "records_path": {"type": "str", "default": DEFAULT_PATH},
         "state": {"type": "str", "default": "present", "choices": ["present", "absent", "pruned", "leased", "released", "replicated", "marked"]},
@@ -63,7 +63,7 @@ def record_arguments() -> dict[str, dict[str, t.Any]]:
 
 
 def record_required_if() -> list[list[t.Any]]:
-    """What record_arguments cannot say by itself."""
+    """Return the options that each state requires."""
     return [
         ["state", "present", ["event_id"]],
         ["state", "absent", ["event_id"]],
@@ -81,13 +81,13 @@ def change_records(
     check_mode: bool,
     log: t.Callable[[str], None],
 ) -> dict[str, t.Any]:
-    """Do what the options say; ``tell`` gets one line for each new phase that was really written."""
+    """Make the change that the options request; ``log`` gets one line for each new phase that was written. Raise RecordsError."""
     check_lease_options(options)
     records, leases = RecordStore(files, host), LeaseStore(files, host)
     if options["state"] in ("leased", "released"):
         return change_leases(leases, options, check_mode)
     if options["state"] == "replicated":
-        return _replica(ReplicaStore(files, host), options["replica"], check_mode)
+        return _keep_replica(ReplicaStore(files, host), options["replica"], check_mode)
     if options["state"] == "marked":
         return change_progress_marks(files, host, options, check_mode)
     if options["state"] == "pruned":
@@ -103,14 +103,14 @@ def change_records(
         written = records.remove(event_id, options["expected_revision"], check_mode, Tombstones(files, host).write)
     else:
         lease = UnderLease(leases, options.get("lease"), event_id)
-        written = write_under_lease(records, lease, event_id, _change(options), options["expected_revision"], check_mode)
+        written = write_under_lease(records, lease, event_id, _requested_change(options), options["expected_revision"], check_mode)
     if not check_mode:
         log_phase(log, event_id, written)
     return _result(written, event_id)
 
 
-def record(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """What maintenance_record does."""
+def write_records(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
+    """Run the operation of maintenance_record on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("records need files and a host")
     try:
@@ -119,14 +119,14 @@ def record(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
         raise Failed(error.message, error_kind=error.kind, conflict=error.conflict, record=error.record)
 
 
-def _replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
-    """A copy of another VM's record; it is no phase of this VM, so nothing goes to the log."""
+def _keep_replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
+    """Keep a replica of another VM's record. It changes no phase of this VM, so nothing is logged."""
     written = replicas.write(given["vm"], given.get("vm_id"), given["record"], check_mode, given.get("keeper_vm_id"))
     name = "replica of {}".format(given["vm"])
     return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, name)}
 
 
-def _change(options: t.Mapping[str, t.Any]) -> RecordChange:
+def _requested_change(options: t.Mapping[str, t.Any]) -> RecordChange:
     return RecordChange(
         event=options.get("event") or {},
         changes=options.get("changes") or {},

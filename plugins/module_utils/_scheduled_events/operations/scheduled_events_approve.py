@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Approving events: read again, guard, send once, and look before sending again."""
+"""Approve events: read the document, guard, send once, and read the document before sending again."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 ANYTHING = "*"
 
 
-class _Sorted(t.NamedTuple):
-    """The wanted ids, by what the present document says about them."""
+class _EventsByState(t.NamedTuple):
+    """The wanted events, by their state in the present document."""
 
     open: list[Event]
     started: list[str]
@@ -56,7 +56,7 @@ class Approval:
         self.approved: list[str] = []
         self.already_started: list[str] = []
         self.not_found: list[str] = []
-        # Sent, but the answer was lost: approved or not, only the next document can tell.
+        # Sent, but the answer was lost: only the next document shows whether they are approved.
         self.uncertain: list[str] = []
         self.incarnation: int | None = None
 
@@ -136,7 +136,7 @@ class Approval:
         )
 
     def _guard(self, events: list[Event]) -> None:
-        """An approval starts the event for everything it names; so it must name nobody else."""
+        """Raise ScheduledEventsError if an event names a VM that is not allowed: an approval starts the event for every VM it names."""
         if not events:
             return
         if self.approve_for is None:
@@ -154,13 +154,13 @@ class Approval:
 
     def _check_again(self, failure: ScheduledEventsError, attempt: int, sent: list[str], to_send: list[str]) -> None:
         """Raise the failure unless sending again may help."""
-        # One event that is gone spoils the whole request. After a 400 only a smaller request is worth another try.
+        # One event that is gone makes the whole request fail. After a 400 only a smaller request is worth another try.
         may_help = len(to_send) < len(sent) if failure.status == 400 else attempt <= self.client.retries
         if not may_help:
             raise failure
 
     def _pause(self, error: ScheduledEventsError, attempt: int, elapsed: float) -> None:
-        """Wait as the budget has it; raise when another observation of the document cannot help."""
+        """Pause before the next attempt. Raise the error when another attempt cannot help."""
         if error.status == 400:
             return
         pause = self.client.pause_before_retry(error, attempt, elapsed)
@@ -170,17 +170,17 @@ class Approval:
 
 
 def approve(client: Client, event_ids: t.Sequence[str], **options: t.Any) -> dict[str, t.Any]:
-    """Approve events, guarded; see Approval for the options."""
+    """Approve events that pass the guard; see Approval for the options."""
     return Approval(client, event_ids, **options).run()
 
 
 def approval_arguments() -> Spec:
-    """The argument spec of scheduled_events_approve."""
+    """Return the argument spec of scheduled_events_approve."""
     return dict(**shared_arguments(), **approve_arguments())
 
 
 def approve_events(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """What scheduled_events_approve does."""
+    """Run the operation of scheduled_events_approve on one host. Raise Failed."""
     own = {name: options[name] for name in approve_arguments()}
     try:
         client = open_client(options, access)
@@ -201,8 +201,8 @@ def _checked_ids(event_ids: t.Sequence[str]) -> list[str]:
     return wanted
 
 
-def _sort(document: Document, wanted: list[str]) -> _Sorted:
-    found = _Sorted([], [], [])
+def _sort(document: Document, wanted: list[str]) -> _EventsByState:
+    found = _EventsByState([], [], [])
     for event_id in wanted:
         listed = [event for event in document.events if same_id(event["event_id"], event_id)]
         if not listed:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which events are meant: filters that everybody shares, and one read of the document through them."""
+"""Select events: the filters that all modules share, and one read of the document through them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 Selection = t.Mapping[str, t.Any]
 
-# Option and the key of the event that it looks at.
+# Option, and the key of the event that it filters by.
 FIELDS = (("event_types", "event_type"), ("event_statuses", "event_status"), ("event_sources", "event_source"))
 
 
 def select(events: t.Iterable[Event], selection: Selection, vm_name: str | None = None) -> list[Event]:
-    """The events that every given filter lets through; a filter not given or empty lets all through."""
+    """Return the events that pass every given filter; an absent or empty filter lets all pass."""
     if selection.get("affecting") == "this_vm" and vm_name is None:
         raise ScheduledEventsError("affecting is this_vm, but this VM's own name is not known. Give it with the option vm_name.", "not_found")
     return [event for event in events if _is_selected(event, selection, vm_name)]
@@ -53,8 +53,8 @@ def _is_selected(event: Event, selection: Selection, vm_name: str | None) -> boo
 
 
 def read_events(client: Client, selection: Selection, vm_name: str | None = None) -> dict[str, t.Any]:
-    """What the info module returns: one document, seen from this VM."""
-    # The document first: at an address at which nothing answers, one attempt is enough to know.
+    """Return the selected events of one document, as this VM serves it. Raise ScheduledEventsError."""
+    # Read the document first: at an address that does not answer, one attempt is enough.
     document = client.get_document()
     if not vm_name:
         vm_name = _own_name(client, selection)
@@ -79,12 +79,12 @@ def _own_name(client: Client, selection: Selection) -> str | None:
 
 
 def info_arguments() -> Spec:
-    """The argument spec of scheduled_events_info."""
+    """Return the argument spec of scheduled_events_info."""
     return dict(**shared_arguments(), **selection_arguments())
 
 
 def info(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """What scheduled_events_info does."""
+    """Run the operation of scheduled_events_info on one host. Raise Failed."""
     try:
         client = open_client(options, access)
         return dict(read_events(client, options, options["vm_name"]), changed=False)

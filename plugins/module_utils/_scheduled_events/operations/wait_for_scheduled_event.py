@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Waiting for an event: what may be concluded from one document after the other."""
+"""Wait for an event: poll the document, and conclude from each one what has happened."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ ABSENT_POLLS = 2
 LONGEST_BACK_OFF = 10.0
 # Polls that also ask for the name of this VM, where the wait can do without it.
 NAME_ATTEMPTS = 3
-# What the observation of the very end of the timeout may take beyond it.
-LAST_OBSERVATION_SECONDS = 1.0
+# Seconds that the last poll may take beyond the timeout.
+LAST_POLL_SECONDS = 1.0
 
 
 class Track:
-    """One event over time."""
+    """One event, followed from poll to poll."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -69,14 +69,14 @@ class Track:
     def _conclude(self, incarnation: int, now: datetime.datetime, approved: bool) -> str:
         if self.started or approved:
             return "completed"
-        # Each visible change counts one. More than one step means that something was not seen, perhaps "Started".
+        # Each visible change counts one. A larger difference means that a change was missed, perhaps "Started".
         if incarnation - self.incarnation == 1 and is_before(now, self.event["not_before"]):
             return "cancelled"
         return "unknown"
 
 
 class Wait:
-    """One call of the module. Time is monotonic; the wall clock is only compared with NotBefore."""
+    """One call of the module. Durations use the monotonic clock; only NotBefore is compared with the wall clock."""
 
     def __init__(
         self,
@@ -118,17 +118,17 @@ class Wait:
     def run(self) -> dict[str, t.Any]:
         while True:
             document = self._poll()
-            outcome = self._judge(document) if document else None
+            outcome = self._evaluate(document) if document else None
             if outcome:
                 return self.result(outcome)
             left = self._left()
             if left <= 0:
-                raise self._timed_out()
-            self.progress(f"waiting for {self._goal()}: {self._seen()}, {seconds_in_words(left)} left")
+                raise self._timeout_error()
+            self.progress(f"waiting for {self._goal()}: {self._describe_status()}, {seconds_in_words(left)} left")
             self.client.clock.sleep(min(left, self._pause()))
 
     def result(self, outcome: str) -> dict[str, t.Any]:
-        """The same keys however the wait ends."""
+        """Return the result, with the same keys however the wait ends."""
         return {
             "changed": False,
             "outcome": outcome,
@@ -145,14 +145,14 @@ class Wait:
             **self.client.where(),
         }
 
-    # Looking
+    # Poll
 
     def _poll(self) -> Document | None:
-        """One document, or None when this poll had no usable answer and the next may have one."""
+        """Return the document, or None when this poll had no usable answer and the next may have one. Raise ScheduledEventsError."""
         self.polls += 1
         try:
-            # The first observation gets a fair time even with a timeout of 0, which means "look once"; so does the last one.
-            floor = self.client.connect_timeout if self.polls == 1 else LAST_OBSERVATION_SECONDS
+            # The first poll gets enough time even with a timeout of 0, which means "poll once"; so does the last one.
+            floor = self.client.connect_timeout if self.polls == 1 else LAST_POLL_SECONDS
             document = self.client.get_document_once(max(self._left(), floor))
             self._learn_name(max(self._left(), floor))
         except ScheduledEventsError as error:
@@ -171,7 +171,7 @@ class Wait:
             self.vm_name = self.client.get_vm_name_once(left)
         except ScheduledEventsError as error:
             if self.selection.get("affecting") == "this_vm":
-                # Without the name this poll says nothing; the next one asks again.
+                # Without the name this poll proves nothing; the next one asks again.
                 self.name_attempts = 0
                 raise
             if self.name_attempts == NAME_ATTEMPTS:
@@ -181,7 +181,7 @@ class Wait:
         self.failed_polls += 1
         self.failures_in_a_row += 1
         first, self.last_error = self.last_error is None, error
-        # An empty or cut body and a late answer pass as well; one of them must not end an hour of waiting.
+        # An empty or cut body and a late answer are temporary as well; one of them must not end an hour of waiting.
         if not error.retryable and error.kind not in ("bad_document", "timeout", "not_discovered"):
             error.result = self.result("unknown")
             raise error
@@ -197,9 +197,9 @@ class Wait:
         back_off = self.poll_interval * 2.0 ** min(self.failures_in_a_row - 1, 30)
         return max(self.poll_interval, min(back_off, LONGEST_BACK_OFF))
 
-    # Judging
+    # Evaluate
 
-    def _judge(self, document: Document) -> str | None:
+    def _evaluate(self, document: Document) -> str | None:
         selected = select(document.events, self.selection, self.vm_name)
         self._follow(document, selected)
         self.events = selected
@@ -210,7 +210,7 @@ class Wait:
             return "matched" if document.incarnation != self.since_incarnation else None
         if self.state == "scheduled":
             return "matched" if selected else None
-        return self._judge_life()
+        return self._evaluate_progress()
 
     def _follow(self, document: Document, selected: list[Event]) -> None:
         for event in selected:
@@ -224,7 +224,7 @@ class Wait:
             else:
                 track.miss(document.incarnation, now, self.approved)
 
-    def _judge_life(self) -> str | None:
+    def _evaluate_progress(self) -> str | None:
         tracks = list(self.tracks.values())
         if self.state == "started":
             self.events = [track.event for track in tracks if track.started and not track.absent]
@@ -232,13 +232,13 @@ class Wait:
                 return "matched"
         if tracks:
             self.events = [track.event for track in tracks]
-            return _together(track.outcome for track in tracks) if all(track.is_gone for track in tracks) else None
-        # Nothing to follow. A named event, or one to be gone, is over already; any other may still come.
+            return _common_outcome(track.outcome for track in tracks) if all(track.is_gone for track in tracks) else None
+        # No event to follow. A named event, or one that is awaited to be gone, is over already; any other may still come.
         if self.polls - self.failed_polls >= ABSENT_POLLS and (self.state == "gone" or self.selection.get("event_ids")):
             return "not_seen"
         return None
 
-    # Saying
+    # Report
 
     def _outcomes(self) -> list[dict[str, t.Any]]:
         found = [
@@ -260,9 +260,9 @@ class Wait:
             return "Started"
         return tracks[-1].event["event_status"] if tracks else None
 
-    def _timed_out(self) -> ScheduledEventsError:
+    def _timeout_error(self) -> ScheduledEventsError:
         text = (
-            f"Waited {seconds_in_words(self.timeout)} (timeout) for {self._goal()}; last status: {self._seen()}; "
+            f"Waited {seconds_in_words(self.timeout)} (timeout) for {self._goal()}; last status: {self._describe_status()}; "
             f"{self.polls} polls, {self.failed_polls} of them without a usable answer."
         )
         if self.last_error:
@@ -271,7 +271,7 @@ class Wait:
         error.result = self.result("timeout")
         return error
 
-    def _seen(self) -> str:
+    def _describe_status(self) -> str:
         return self._last_status() or "no such event seen"
 
     def _goal(self) -> str:
@@ -287,12 +287,12 @@ def wait(client: Client, state: str, **options: t.Any) -> dict[str, t.Any]:
 
 
 def waiting_arguments() -> Spec:
-    """The argument spec of wait_for_scheduled_event."""
+    """Return the argument spec of wait_for_scheduled_event."""
     return dict(**shared_arguments(), **selection_arguments(), **wait_arguments())
 
 
 def wait_for_event(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """What wait_for_scheduled_event does."""
+    """Run the operation of wait_for_scheduled_event on one host. Raise Failed."""
     own = {name: options[name] for name in wait_arguments()}
     selection = {name: options[name] for name in selection_arguments()}
     try:
@@ -302,6 +302,6 @@ def wait_for_event(options: t.Mapping[str, t.Any], access: HostAccess) -> Result
         raise Failed(str(error), error_kind=error.kind, **error.result)
 
 
-def _together(outcomes: t.Iterable[str]) -> str:
+def _common_outcome(outcomes: t.Iterable[str]) -> str:
     different = set(outcomes)
     return different.pop() if len(different) == 1 else "unknown"

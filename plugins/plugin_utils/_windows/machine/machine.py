@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, is_session_fault
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.commands import WindowsCommands
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.connections import WindowsConnections

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, failure_text
 
 LONGEST_REASON = 400

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.web_server import States
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import States
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, accepted, json_output
 
 # How many connections IIS has for each site. The class is that of the performance counters "Web Service", by a name that is the same in

@@ -22,8 +22,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import CommandResult
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 
 # EX_TEMPFAIL of sysexits.h: not yet.
 NOT_YET = 75

@@ -21,8 +21,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.web_server import States, WebServer
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import States, WebServer
 
 UP = ("Started", "Starting", "Unknown")
 STOPPED, STARTED = "Stopped", "Started"

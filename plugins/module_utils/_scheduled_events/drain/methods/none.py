@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Method,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 
 
 class NoMethod(Method):

@@ -21,12 +21,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import FlagFileError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFileError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
 
 POSITIONS = ("in", "out")
-# What host/flag_files.py finds.
+# What host/machine/flag_files.py finds.
 KINDS = ("file", "link", "absent")
 
 

@@ -22,8 +22,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
 
 # One that restarts all the time counts as running.
 RAN = ("active", "activating", "reloading", "refreshing")

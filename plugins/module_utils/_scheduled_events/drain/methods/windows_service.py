@@ -23,8 +23,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Task,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import states_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")

@@ -24,13 +24,13 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Option,
     Task,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import (
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import (
     ClusterState,
     FailoverCluster,
     Node,
     Replica,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 
 UP, PAUSED = "Up", "Paused"
 # Values 3 and 4 of DetectManagedEvents say that the cluster itself pauses and drains a node that Azure announces an event for. See

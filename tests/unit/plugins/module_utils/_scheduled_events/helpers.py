@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stand-ins that the tests of records, marker and look share."""
+"""Test doubles that the tests of records, marker and observation share."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class FakeHost:
         return self.health
 
 
-def step(**keys):
+def record_change(**keys):
     return RecordChange(**keys)
 
 
-def as_nobody(tmp_path, where, action):
-    """Do it without rights in a folder that belongs to somebody else; the directories on the way may be passed."""
+def as_unprivileged_user(tmp_path, where, action):
+    """Run the action as a user without rights in a folder of another user; the parent directories may be traversed."""
     if os.geteuid() != 0:
         return _as_others_may(tmp_path, pathlib.Path(where), action)
-    # Python loads it when it is first needed, perhaps from where nobody may read.
+    # Python loads it when it is first needed, perhaps from a path that the user may not read.
     codecs.lookup("utf-8-sig")
     for parent in [tmp_path, *tmp_path.parents]:
         if not stat.S_IMODE(parent.stat().st_mode) & 0o001:
@@ -81,7 +81,7 @@ def as_nobody(tmp_path, where, action):
 
 
 def _as_others_may(tmp_path, where, action):
-    """Who is not root cannot become somebody else, but can take from himself what others may not do."""
+    """Run the action with the rights of other users: a user other than root cannot change to another user, but can remove rights."""
     kept = [(path, stat.S_IMODE(path.stat().st_mode)) for path in (where, tmp_path) if path.exists()]
     try:
         for path, mode in kept:

@@ -54,7 +54,7 @@ def test_values_that_python_cannot_format():
 
 
 def test_every_character_that_there_is():
-    """Each printed character is a visible one, and needs no escape."""
+    """Check that each printed character is visible and needs no escape."""
     for first in range(0, sys.maxunicode + 1, 0x800):
         shown = printable("".join(chr(code) for code in range(first, min(first + 0x800, sys.maxunicode + 1))), 100000)
         assert shown.isprintable() and not INVISIBLE.search(shown) and len(shown) > 0

@@ -41,19 +41,19 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
 
 HOST = "168.63.129.16"
 GOOD = document(2, raw_event(EventId="AB-1"))
-NOBODY = ScheduledEventsError("nobody is there.", "no_answer", retryable=True)
+NO_LISTENER = ScheduledEventsError("no listener.", "no_answer", retryable=True)
 OPTIONS = {"endpoint": "discover", "api_version": "auto", "retries": 3, "connect_timeout": 5.0, "request_timeout": 125.0}
 
 
 class World:
     """Places with a list of candidates, and a network in which some addresses answer."""
 
-    advice = "Ask somebody."
+    advice = "Ask the operator."
 
     def __init__(self, candidates: t.Sequence[tuple[t.Any, ...]], network: t.Mapping[str, t.Any]) -> None:
         self.given = [Candidate(*candidate) for candidate in candidates]
         self.network = dict(network)
-        self.looked: list[str] = []
+        self.read_places: list[str] = []
         self.seconds: list[float] = []
         self.connected: list[str] = []
         self.asked: dict[str, FakeTransport] = {}
@@ -62,11 +62,11 @@ class World:
     def candidates(self, seconds: float) -> t.Iterator[Candidate]:
         self.seconds.append(seconds)
         for candidate in self.given:
-            self.looked.append(candidate.source)
+            self.read_places.append(candidate.source)
             yield candidate
 
     def connect(self, endpoint: str) -> Transport:
-        answers = self.network.get(endpoint, NOBODY)
+        answers = self.network.get(endpoint, NO_LISTENER)
         transport = FakeTransport(*(answers if isinstance(answers, list) else [answers]))
         transport.endpoint = endpoint
         self.connected.append(endpoint)
@@ -92,7 +92,7 @@ def test_the_first_answering_candidate_is_the_endpoint_and_ends_the_search() -> 
     world = World([("one", None, "not set"), ("two", "1.1.1.1"), ("three", HOST), ("four", "2.2.2.2")], {f"http://{HOST}": GOOD})
     result = read_events(world.client(), {})
     assert (result["endpoint"], result["endpoint_source"], result["document_incarnation"]) == (f"http://{HOST}", "three", 2)
-    assert (world.looked, world.connected) == (["one", "two", "three"], ["http://1.1.1.1", "http://1.1.1.1:8080", f"http://{HOST}"])
+    assert (world.read_places, world.connected) == (["one", "two", "three"], ["http://1.1.1.1", "http://1.1.1.1:8080", f"http://{HOST}"])
 
 
 def test_the_discovered_endpoint_serves_every_later_request() -> None:
@@ -102,12 +102,12 @@ def test_the_discovered_endpoint_serves_every_later_request() -> None:
     client.get_vm_name()
     assert approve(client, ["ab-1"])["endpoint_source"] == "one"
     client.close()
-    assert (world.looked, len(world.connected)) == (["one"], 1)
+    assert (world.read_places, len(world.connected)) == (["one"], 1)
 
 
 @pytest.mark.parametrize(
     "answer",
-    [NOBODY, "", "{}", '{"Events": 1}', "<html>", (404, "no"), (302, ""), (400, '{"error":"Bad request"}'), (200, "[]")]
+    [NO_LISTENER, "", "{}", '{"Events": 1}', "<html>", (404, "no"), (302, ""), (400, '{"error":"Bad request"}'), (200, "[]")]
     + [ScheduledEventsError("late", "timeout"), ScheduledEventsError("lost", "connection_lost", retryable=True)],
     ids=str,
 )
@@ -164,7 +164,7 @@ def test_nothing_is_discovered_before_the_first_request_and_nothing_for_a_given_
     given = world.client(endpoint="http://1.2.3.4")
     given.get_document()
     assert given.where() == {"endpoint": "http://1.2.3.4", "endpoint_source": None}
-    assert world.looked == []
+    assert world.read_places == []
 
 
 def test_discover_is_accepted_in_any_case() -> None:
@@ -186,7 +186,7 @@ def test_a_wait_goes_on_until_it_is_found() -> None:
 
     def later(seconds: float) -> None:
         sleep(seconds)
-        if len(world.looked) == 3:
+        if len(world.read_places) == 3:
             world.given = [Candidate("two", HOST)]
 
     world.clock.sleep = later

@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Finding,
     finding_of_address,
     finding_of_value,
-    parse_lease,
+    parse_lease_file,
     parse_profile,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import payload
@@ -35,7 +35,7 @@ def lease(value: str = "a8:3f:81:10", expire: str = "never", name: str = "unknow
 
 
 def read(text: str) -> list[Finding]:
-    return parse_lease(text, NOW)
+    return parse_lease_file(text, NOW)
 
 
 def test_the_published_vector() -> None:

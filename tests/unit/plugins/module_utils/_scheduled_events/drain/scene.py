@@ -12,12 +12,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import LocalCommands
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import LocalConnections
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import LocalFlagFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import LocalCommands
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease

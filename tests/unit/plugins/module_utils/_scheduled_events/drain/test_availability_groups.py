@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import availability_groups as groups
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import Replica
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import Replica
 
 AROUND = groups.Surroundings({"sql2": "b", "SQL3": "c", "SQL9": "i"}, {"b": "VM2", "c": "VM3"}, {"vm1"})
 

@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    step,
+    record_change,
 )
 
 NAME = "event-" + EVENT.lower() + ".1.json"
@@ -28,7 +28,7 @@ NAME = "event-" + EVENT.lower() + ".1.json"
 def folder(tmp_path):
     """Return a directory that passes all checks."""
     tmp_path.chmod(0o700)
-    RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step(changes={"phase": "drained"}))
+    RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, record_change(changes={"phase": "drained"}))
     return tmp_path / "records"
 
 
@@ -57,9 +57,9 @@ def refused(folder):
     assert note_asked(files, host).problems
     before = sorted(os.listdir(folder))
     with pytest.raises(RecordsError) as caught:
-        RecordStore(files, host).write(EVENT, step(changes={"phase": "approved"}))
+        RecordStore(files, host).write(EVENT, record_change(changes={"phase": "approved"}))
     with pytest.raises(RecordsError):
-        RecordStore(files, host).write("another", step())
+        RecordStore(files, host).write("another", record_change())
     with pytest.raises(RecordsError):
         LeaseStore(files, host).make("run1", EVENT, 60.0)
     assert sorted(os.listdir(folder)) == before
@@ -85,10 +85,10 @@ def test_a_directory_that_was_given_away_is_refused(folder):
         assert "(uid 65534)" in refused(folder)
     else:
         folder.chmod(0o777)
-        assert "may be written by everybody" in refused(folder)
+        assert "may be written by any user" in refused(folder)
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o770, "its group"), (0o702, "everybody"), (0o777, "everybody"), (0o1777, "everybody")])
+@pytest.mark.parametrize(("mode", "who"), [(0o770, "its group"), (0o702, "any user"), (0o777, "any user"), (0o1777, "any user")])
 def test_a_directory_that_others_may_write_is_refused(folder, mode, who):
     folder.chmod(mode)
     why = refused(folder)
@@ -104,8 +104,8 @@ def test_others_may_read_it(folder, mode):
 def test_it_is_never_made_in_a_place_that_others_may_exchange(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(RecordsError) as caught:
-        RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, step())
-    assert f"lies in {tmp_path}, which everybody may write" in str(caught.value) and "chmod go-w" in str(caught.value)
+        RecordStore(LocalFiles(str(tmp_path / "records")), FakeHost()).write(EVENT, record_change())
+    assert f"lies in {tmp_path}, which any user may write" in str(caught.value) and "chmod go-w" in str(caught.value)
     tmp_path.chmod(0o700)
 
 
@@ -142,7 +142,7 @@ def test_the_target_of_a_link_is_checked_too(folder, tmp_path):
 def test_a_file_that_others_may_write_is_kept_and_not_used(folder):
     (folder / NAME).chmod(0o666)
     reading = RecordStore(LocalFiles(str(folder)), FakeHost()).read_all()
-    assert reading.records == [] and not reading.readable and "may be written by everybody" in reading.problems[0]
+    assert reading.records == [] and not reading.readable and "may be written by any user" in reading.problems[0]
     (folder / NAME).chmod(0o600)
     assert RecordStore(LocalFiles(str(folder)), FakeHost()).read_all().readable
 

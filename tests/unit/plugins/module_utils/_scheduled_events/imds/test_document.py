@@ -280,7 +280,7 @@ def made_up(chance: random.Random, depth: int = 0) -> t.Any:
 
 
 def made_up_body(chance: random.Random, text: str) -> bytes:
-    """A valid document, damaged more and more: values, keys, then the bytes."""
+    """Damage a valid document more and more: values, keys, then the bytes."""
     events = [raw_event(EventId=str(number)) for number in range(chance.randrange(4))]
     data: t.Any = {"DocumentIncarnation": chance.randrange(9), "Events": events}
     for unused in range(chance.choice([0, 0, 0, 1, 1, 2])):

@@ -105,7 +105,7 @@ def test_chunked_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "step",
+    "behaviour",
     [
         reset,
         hang_up,
@@ -117,8 +117,8 @@ def test_chunked_answer() -> None:
     ],
     ids=["reset", "hang up", "half a body", "half a header", "half a chunk", "not http", "endless header"],
 )
-def test_broken_connections_are_worth_another_try(step: t.Any) -> None:
-    with Server(step) as server:
+def test_broken_connections_are_worth_another_try(behaviour: t.Any) -> None:
+    with Server(behaviour) as server:
         error = fault(server)
     assert (error.kind, error.retryable, error.answer_lost) == ("connection_lost", True, True)
 
@@ -129,7 +129,7 @@ def test_half_a_body_says_how_much_came() -> None:
 
 
 @pytest.mark.parametrize(
-    "step",
+    "behaviour",
     [
         http(body=b"x" * (MAX_ANSWER_BYTES + 1)),
         b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
@@ -137,8 +137,8 @@ def test_half_a_body_says_how_much_came() -> None:
     ],
     ids=["declared", "declared only", "not declared"],
 )
-def test_answers_over_one_mebibyte_are_refused(step: t.Any) -> None:
-    with Server(step) as server:
+def test_answers_over_one_mebibyte_are_refused(behaviour: t.Any) -> None:
+    with Server(behaviour) as server:
         error = fault(server, request_timeout=5.0)
     assert (error.kind, error.retryable) == ("too_large", False)
 
@@ -154,12 +154,12 @@ def test_a_slow_answer_is_waited_for_far_longer_than_a_connection() -> None:
 
 
 @pytest.mark.parametrize(
-    "step",
+    "behaviour",
     [slowly(5, http(body="late")), drip(http(body="x" * 200), 0.02)],
     ids=["silent", "a byte at a time"],
 )
-def test_the_request_timeout_is_for_the_whole_answer(step: t.Any) -> None:
-    with Server(step) as server:
+def test_the_request_timeout_is_for_the_whole_answer(behaviour: t.Any) -> None:
+    with Server(behaviour) as server:
         began = time.monotonic()
         error = fault(server, request_timeout=0.3)
         took = time.monotonic() - began

@@ -267,7 +267,7 @@ def test_a_method_that_says_no_state_has_found_something():
 
 def test_what_is_changed_again_is_not_undone_any_more():
     undone = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}, changes={"undone": True}), LATER)
-    same = apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "error": "said later"}), LATER)
+    same = apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "error": "noted later"}), LATER)
     assert same["undone"] is True
     assert apply_change(undone, EVENT, RecordChange(method={"id": "1-service", "state": "drained"}), LATER)["undone"] is False
     assert apply_change(undone, EVENT, RecordChange(method={"id": "2-none", "state": "drained"}, changes={"undone": True}), LATER)["undone"] is True

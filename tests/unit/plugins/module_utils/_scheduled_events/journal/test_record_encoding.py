@@ -37,13 +37,13 @@ NOW = "2026-11-21T20:00:00.000000Z"
 
 
 def read(name=NAME, **changes):
-    """The record that a file with these keys gives."""
+    """Return the record in a file with these keys."""
     return decode(json.dumps({**empty_record("x"), "revision": 1, **changes}).encode(), name)
 
 
 @pytest.mark.parametrize("value", ["no", "false", 0, 1, None, [], "yes"])
 def test_whether_it_is_undone_is_never_guessed(value):
-    """Read as true, a VM would stay drained for ever; as false, it would be put back again."""
+    """Read as true, the VM would stay drained for ever; read as false, the changes would be put back again."""
     with pytest.raises(Unreadable, match="another type where true or false belongs"):
         read(undone=value)
     assert read(undone=True)["undone"] is True

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person said, in the record: kept whole or refused, and older records without it can be read."""
+"""Overrides in the record: kept whole or refused, and older records without them can be read."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_is_no_decision_is_refused(wrong, words):
         checked_decision(wrong)
     with pytest.raises(RecordsError, match=words):
         apply_change(None, EVENT, RecordChange(changes={"decision": wrong}), NOON)
-    # In a file it makes the record one that cannot be used: nobody goes on without what a person said.
+    # In a file it makes the record unusable: no run continues without the override.
     data = json.dumps({**empty_record(EVENT), "revision": 1, "decision": wrong}).encode()
     with pytest.raises(Unreadable, match=words):
         decode(data, file_name(EVENT, 1))

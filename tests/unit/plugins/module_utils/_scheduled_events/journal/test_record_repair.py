@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records that somebody has spoilt: what can be read can be written, and the VM comes back."""
+"""Damaged records: what can be read can be written, and the VM recovers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
-    step,
+    record_change,
 )
 
 pytest.importorskip("hypothesis")
@@ -69,12 +69,12 @@ def put(records, content, name="event-x.3.json"):
 
 
 def comes_back(records):
-    """Every step of an undo can be written, and the record ends as recovered and is pruned."""
+    """Write every change of an undo, and check that the record ends as recovered and is pruned."""
     assert records.read_all().readable
     for phase in ("gone", "recovering", "recovered"):
         for method in records.read("x")["methods"][:3]:
-            records.write("x", step(method={"id": method["id"], "state": "undone"}))
-        written = records.write("x", step(changes={"phase": phase}))
+            records.write("x", record_change(method={"id": method["id"], "state": "undone"}))
+        written = records.write("x", record_change(changes={"phase": phase}))
         assert written.changed and records.read("x") == written.after and written.after["phase"] == phase
     records.host.pass_time(10 * 86400)
     assert records.prune(86400) == ["x"]
@@ -140,7 +140,7 @@ def test_what_is_read_of_a_spoilt_record_is_typed_and_bounded(records):
     assert len(read["reason"]) == len(read["event"]["description"]) == TEXT
     assert len(read["history"]) == HISTORY_FIRST + HISTORY_LAST
     known, unknown = read["methods"]
-    # What may have acted is undone; what cannot be told from anything is said.
+    # A method that may have acted is undone; one that cannot be identified is reported.
     assert (known["method"], known["state"], known["before"]) == ("service", "begun", None)
     assert unknown["state"] == "undone" and "did not say which drain method" in unknown["error"]
 
@@ -153,7 +153,7 @@ def test_the_highest_names_of_all_do_not_end_the_counting(records, revision, bel
     put(records, spoilt(revision=revision), f"event-x.{revision}.json")
     assert records.read("x")["phase"] == "drained"
     for _time in range(3):
-        comes_on = records.write("x", step(changes={"attempts": _time + 1}))
+        comes_on = records.write("x", record_change(changes={"attempts": _time + 1}))
         assert comes_on.after["phase"] == "drained" and records.read("x") == comes_on.after
     comes_back(records)
 
@@ -167,9 +167,9 @@ def test_a_number_too_high_counts_over_lower_ones_of_other_descent(records, revi
     put(records, spoilt(phase="noticed", revision=below, lineage=None), f"event-x.{below}.json")
     put(records, spoilt(revision=revision, lineage=["other"]), f"event-x.{revision}.json")
     before = records.files.names()
-    seen = records.write("x", step(changes={"attempts": 5}), check_mode=True)
+    seen = records.write("x", record_change(changes={"attempts": 5}), check_mode=True)
     assert seen.changed and seen.before["phase"] == "drained" and records.files.names() == before
-    written = records.write("x", step(changes={"attempts": 5}))
+    written = records.write("x", record_change(changes={"attempts": 5}))
     assert written.after["phase"] == "drained" and written.after["attempts"] == 5
     assert [name for name in records.files.names() if name.startswith("event-")] == [f"event-x.{written.after['revision']}.json"]
     comes_back(records)
@@ -196,7 +196,7 @@ def test_a_writer_killed_while_it_gives_another_number_loses_nothing(records, mo
         with monkeypatch.context() as patch:
             patch.setattr(LocalFiles, operation, killed_after(last))
             with contextlib.suppress(KeyboardInterrupt):
-                records.write("x", step(changes={"attempts": last + 1}))
+                records.write("x", record_change(changes={"attempts": last + 1}))
         assert records.read("x")["phase"] == "drained"
     comes_back(records)
 
@@ -204,7 +204,7 @@ def test_a_writer_killed_while_it_gives_another_number_loses_nothing(records, mo
 def test_a_broken_file_with_the_highest_name_does_not_block(records):
     put(records, spoilt())
     put(records, b"{", f"event-x.{10**9 - 1}.json")
-    assert records.write("x", step(changes={"attempts": 1})).after["revision"] == 4
+    assert records.write("x", record_change(changes={"attempts": 1})).after["revision"] == 4
     comes_back(records)
 
 
@@ -216,7 +216,7 @@ def test_what_is_no_record_says_what_to_do_by_hand(records):
 
 def test_a_record_that_is_too_large_is_refused_before_it_is_written(records):
     with pytest.raises(Exception, match="larger than"):
-        records.write("x", step(changes={"rule": {"x": ["y" * 100] * (RECORD_BYTES // 80)}}))
+        records.write("x", record_change(changes={"rule": {"x": ["y" * 100] * (RECORD_BYTES // 80)}}))
     assert records.files.names() == []
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever bytes a file holds: a record or a problem in words, never a traceback."""
+"""Any bytes in a file give a record or a problem as text, never a traceback."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
-    step,
+    record_change,
 )
 
 pytest.importorskip("hypothesis")
@@ -50,7 +50,7 @@ keys = st.sampled_from(sorted(empty_record("x")) + ["lineage", "added"])
 
 
 def nearly(event_id="x"):
-    """A true record in which a few keys hold anything."""
+    """Return a valid record in which a few keys hold any value."""
     true = dict(empty_record(event_id), revision=1, history=[{"phase": "noticed", "at": NOW}])
     return st.dictionaries(keys, anything, max_size=3).map(lambda wrong: dict(true, **wrong))
 
@@ -71,7 +71,7 @@ def test_any_bytes_are_a_record_or_a_problem(content):
 
 
 def usable(record):
-    """Who has read it can write it: as JSON, with a step, after an observation at its age."""
+    """Check that a record that was read can be written: as JSON, after a change, and after a check of its age."""
     may_be_pruned(record, NOW, 0)
     after = apply_change(record, "x", RecordChange(changes={"phase": "failed"}, method={"id": "9-x", "state": "found"}), NOW)
     after["revision"] = 2
@@ -111,11 +111,11 @@ def test_plain_ids_stay_readable_and_never_meet_hashed_ones():
     method=st.dictionaries(st.sampled_from(["id", "state", "before", "options", "error", "at"]), anything, max_size=4),
     event=st.dictionaries(st.sampled_from(["event_id", "event_type", "resources", "duration_in_seconds", "not_before"]), anything, max_size=4),
 )
-def test_any_step_is_taken_or_refused_in_words(changes, method, event):
+def test_any_change_is_made_or_refused_with_a_reason(changes, method, event):
     with tempfile.TemporaryDirectory() as where:
         records = RecordStore(LocalFiles(where), FakeHost())
         try:
-            written = records.write("x", step(changes=changes, method=method, event=event))
+            written = records.write("x", record_change(changes=changes, method=method, event=event))
         except Exception as error:
             assert type(error).__name__ == "RecordsError" and str(error)
             assert os.listdir(where) == []

@@ -15,8 +15,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    as_nobody,
-    step,
+    as_unprivileged_user,
+    record_change,
 )
 
 NAME = "event-" + EVENT.lower()
@@ -50,7 +50,7 @@ def test_without_a_directory_there_are_no_records(records):
 
 def test_one_file_per_event_and_the_newest_revision_only(records):
     for number in range(3):
-        written = records.write(EVENT, step(changes={"attempts": number}))
+        written = records.write(EVENT, record_change(changes={"attempts": number}))
     assert written.after["revision"] == 3 and written.before["revision"] == 2
     assert present(records) == [NAME + ".3.json"]
     assert records.read(EVENT) == written.after
@@ -58,7 +58,7 @@ def test_one_file_per_event_and_the_newest_revision_only(records):
 
 def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
     """Beside a change, a directory may list neither the old nor the new name."""
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     listings = [[], [NAME + ".1.json"], [NAME + ".1.json"]]
     monkeypatch.setattr(records.files, "_list", lambda: listings.pop(0))
     assert records.files.names() == [NAME + ".1.json"] and listings == []
@@ -67,7 +67,7 @@ def test_a_listing_that_missed_a_name_is_taken_again(records, monkeypatch):
 def test_only_the_owner_may_observation(records):
     old = os.umask(0)
     try:
-        records.write(EVENT, step())
+        records.write(EVENT, record_change())
     finally:
         os.umask(old)
     assert stat.S_IMODE(os.stat(records.files.where).st_mode) == 0o700
@@ -75,33 +75,33 @@ def test_only_the_owner_may_observation(records):
 
 
 def test_ids_compare_without_case_and_are_kept_as_they_came(records):
-    records.write(EVENT, step())
-    written = records.write(EVENT.lower(), step(changes={"reason": "x"}))
+    records.write(EVENT, record_change())
+    written = records.write(EVENT.lower(), record_change(changes={"reason": "x"}))
     assert written.after["revision"] == 2
     assert written.after["event"]["event_id"] == EVENT
 
 
 def test_nothing_new_is_not_written(records, host):
-    records.write(EVENT, step(changes={"reason": "x"}))
+    records.write(EVENT, record_change(changes={"reason": "x"}))
     host.pass_time(5)
-    written = records.write(EVENT, step(changes={"reason": "x"}))
+    written = records.write(EVENT, record_change(changes={"reason": "x"}))
     assert not written.changed and written.after["revision"] == 1
     assert present(records) == [NAME + ".1.json"]
 
 
 def test_check_mode_says_the_same_and_writes_nothing(records):
-    said = records.write(EVENT, step(changes={"reason": "x"}), check_mode=True)
+    said = records.write(EVENT, record_change(changes={"reason": "x"}), check_mode=True)
     assert said.changed and not os.path.exists(records.files.where)
-    assert records.write(EVENT, step(changes={"reason": "x"})).after == said.after
+    assert records.write(EVENT, record_change(changes={"reason": "x"})).after == said.after
     assert records.remove(EVENT, check_mode=True).changed
     assert records.read(EVENT) is not None
 
 
 @pytest.mark.parametrize("expected", [0, 2, 7])
 def test_another_revision_than_expected_is_a_conflict(records, expected):
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     with pytest.raises(RecordsError) as caught:
-        records.write(EVENT, step(changes={"reason": "x"}), expected_revision=expected)
+        records.write(EVENT, record_change(changes={"reason": "x"}), expected_revision=expected)
     assert caught.value.conflict and caught.value.record["revision"] == 1
     with pytest.raises(RecordsError) as caught:
         records.remove(EVENT, expected_revision=expected)
@@ -110,8 +110,8 @@ def test_another_revision_than_expected_is_a_conflict(records, expected):
 
 
 def test_the_expected_revision_is_written(records):
-    records.write(EVENT, step(), expected_revision=0)
-    assert records.write(EVENT, step(changes={"reason": "x"}), expected_revision=1).after["revision"] == 2
+    records.write(EVENT, record_change(), expected_revision=0)
+    assert records.write(EVENT, record_change(changes={"reason": "x"}), expected_revision=1).after["revision"] == 2
     assert records.remove(EVENT, expected_revision=2).changed
     assert present(records) == []
 
@@ -136,8 +136,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("event_id", HOSTILE)
 def test_no_id_leaves_the_directory(records, event_id, tmp_path):
-    records.write(event_id, step(changes={"phase": "draining"}))
-    records.write(event_id, step(changes={"phase": "drained"}))
+    records.write(event_id, record_change(changes={"phase": "draining"}))
+    records.write(event_id, record_change(changes={"phase": "drained"}))
     assert os.listdir(tmp_path) == ["records"]
     assert len(present(records)) == 1 and len(present(records)[0]) < 100
     assert [record["phase"] for record in records.read_all().records] == ["drained"]
@@ -148,14 +148,14 @@ def test_no_id_leaves_the_directory(records, event_id, tmp_path):
 
 def test_different_hostile_ids_have_different_files(records):
     for event_id in HOSTILE:
-        records.write(event_id, step())
+        records.write(event_id, record_change())
     assert len(present(records)) == len(HOSTILE)
     assert len(records.read_all().records) == len(HOSTILE)
 
 
 def test_oldest_first(records, host):
     for event_id in ("b", "c", "a"):
-        records.write(event_id, step())
+        records.write(event_id, record_change())
         host.pass_time(1)
     assert [record["event"]["event_id"] for record in records.read_all().records] == ["b", "c", "a"]
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_read_is_reported_kept_and_not_written_over(records, kind
     assert reading.records == [] and not reading.readable
     assert len(reading.problems) == 1 and NAME + ".1.json" in reading.problems[0]
     with pytest.raises(RecordsError) as caught:
-        records.write(EVENT, step())
+        records.write(EVENT, record_change())
     assert NAME + ".1.json" in str(caught.value) and not caught.value.conflict
     with pytest.raises(RecordsError):
         records.remove(EVENT)
@@ -193,7 +193,7 @@ def test_what_cannot_be_read_is_reported_kept_and_not_written_over(records, kind
 
 
 def test_a_broken_file_does_not_hide_other_records(records):
-    records.write("other", step())
+    records.write("other", record_change())
     put(records, NAME + ".1.json", "")
     reading = records.read_all()
     assert [record["event"]["event_id"] for record in reading.records] == ["other"]
@@ -201,11 +201,11 @@ def test_a_broken_file_does_not_hide_other_records(records):
 
 
 def test_a_broken_higher_revision_falls_back_and_is_set_aside(records):
-    records.write(EVENT, step(changes={"phase": "drained"}))
+    records.write(EVENT, record_change(changes={"phase": "drained"}))
     put(records, NAME + ".2.json", "{")
     reading = records.read_all()
     assert reading.records[0]["phase"] == "drained" and reading.readable and len(reading.problems) == 1
-    assert records.write(EVENT, step(changes={"phase": "approved"})).after["revision"] == 3
+    assert records.write(EVENT, record_change(changes={"phase": "approved"})).after["revision"] == 3
     assert present(records) == [NAME + ".3.json", "unreadable-" + NAME + ".2.json"]
     assert "set aside" in records.read_all().problems[0]
 
@@ -213,7 +213,7 @@ def test_a_broken_higher_revision_falls_back_and_is_set_aside(records):
 def test_a_link_or_a_pipe_is_not_followed(records, tmp_path):
     records.files.make()
     elsewhere = RecordStore(LocalFiles(str(tmp_path / "elsewhere")), records.host)
-    elsewhere.write(EVENT, step(changes={"reason": "secret"}))
+    elsewhere.write(EVENT, record_change(changes={"reason": "secret"}))
     secret = tmp_path / "elsewhere" / (NAME + ".1.json")
     os.symlink(str(secret), os.path.join(records.files.where, NAME + ".1.json"))
     os.mkfifo(os.path.join(records.files.where, "event-pipe.1.json"))
@@ -228,12 +228,12 @@ def test_files_that_are_none_of_ours_are_left_alone(records):
         put(records, name, "x")
     names = present(records)
     assert records.read_all() == ([], [], True)
-    records.write("x", step())
+    records.write("x", record_change())
     assert present(records) == sorted(names + ["event-x.1.json"])
 
 
 def test_a_record_of_another_vm_is_set_aside(records):
-    records.write(EVENT, step(vm_id="VM-A", changes={"phase": "drained"}))
+    records.write(EVENT, record_change(vm_id="VM-A", changes={"phase": "drained"}))
     same = records.read_all(vm_id="vm-a", set_aside=True)
     assert len(same.records) == 1 and same.problems == []
     reading = records.read_all(vm_id="vm-b", set_aside=True)
@@ -244,7 +244,7 @@ def test_a_record_of_another_vm_is_set_aside(records):
 
 
 def test_a_record_of_another_vm_is_only_reported_where_nothing_may_be_written(records):
-    records.write(EVENT, step(vm_id="VM-A"))
+    records.write(EVENT, record_change(vm_id="VM-A"))
     reading = records.read_all(vm_id="vm-b", set_aside=False)
     assert reading.records == [] and "not used" in reading.problems[0]
     assert present(records) == [NAME + ".1.json"]
@@ -252,16 +252,16 @@ def test_a_record_of_another_vm_is_only_reported_where_nothing_may_be_written(re
 
 def test_setting_aside_never_overwrites(records):
     for _time in range(2):
-        records.write(EVENT, step(vm_id="VM-A"))
+        records.write(EVENT, record_change(vm_id="VM-A"))
         records.read_all(vm_id="vm-b", set_aside=True)
     assert len(present(records)) == 2 and all(name.startswith("foreign-") for name in present(records))
 
 
 def test_writing_for_this_vm_sets_a_foreign_record_aside(records):
-    records.write(EVENT, step(vm_id="VM-A", changes={"phase": "drained"}))
-    said = records.write(EVENT, step(vm_id="VM-B"), check_mode=True)
+    records.write(EVENT, record_change(vm_id="VM-A", changes={"phase": "drained"}))
+    said = records.write(EVENT, record_change(vm_id="VM-B"), check_mode=True)
     assert present(records) == [NAME + ".1.json"] and said.after["phase"] == "noticed"
-    written = records.write(EVENT, step(vm_id="VM-B"))
+    written = records.write(EVENT, record_change(vm_id="VM-B"))
     assert written.after["phase"] == "noticed" and written.before is None
     assert len(present(records)) == 2
     assert [record["vm_id"] for record in records.read_all(vm_id="VM-B").records] == ["VM-B"]
@@ -275,32 +275,32 @@ def test_a_foreign_record_that_cannot_be_set_aside_is_not_written_over(tmp_path,
             super().link(old, new)
 
     records = RecordStore(Stubborn(str(tmp_path / "records")), host)
-    records.write(EVENT, step(vm_id="VM-A"))
+    records.write(EVENT, record_change(vm_id="VM-A"))
     with pytest.raises(RecordsError) as caught:
-        records.write(EVENT, step(vm_id="VM-B"))
+        records.write(EVENT, record_change(vm_id="VM-B"))
     assert "VM-A" in str(caught.value)
     assert present(records) == [NAME + ".1.json"]
 
 
 def test_unknown_keys_of_a_record_are_kept(records):
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     path = os.path.join(records.files.where, NAME + ".1.json")
     with open(path) as stream:
         content = json.load(stream)
     put(records, NAME + ".1.json", json.dumps(dict(content, added_later={"a": 1})))
-    assert records.write(EVENT, step(changes={"reason": "x"})).after["added_later"] == {"a": 1}
+    assert records.write(EVENT, record_change(changes={"reason": "x"})).after["added_later"] == {"a": 1}
 
 
 def test_what_is_no_json_is_refused_also_in_check_mode(records):
     for check_mode in (True, False):
         with pytest.raises(RecordsError):
-            records.write(EVENT, step(method={"id": "1-x", "before": {"a": float("nan")}}), check_mode=check_mode)
+            records.write(EVENT, record_change(method={"id": "1-x", "before": {"a": float("nan")}}), check_mode=check_mode)
     assert records.read(EVENT) is None
 
 
 def test_prune_removes_what_is_over_and_sweeps_leftovers(records, host):
-    records.write("over", step(changes={"phase": "recovered"}))
-    records.write("open", step(changes={"phase": "drained"}))
+    records.write("over", record_change(changes={"phase": "recovered"}))
+    records.write("open", record_change(changes={"phase": "drained"}))
     put(records, "temporary-old.json", "x")
     put(records, "temporary-new.json", "x")
     old = os.path.join(records.files.where, "temporary-old.json")
@@ -320,12 +320,12 @@ def test_prune_without_a_directory(records):
 def test_a_directory_that_may_not_be_written(records, tmp_path):
     def write():
         with pytest.raises(RecordsError) as caught:
-            records.write(EVENT, step())
+            records.write(EVENT, record_change())
         return str(caught.value)
 
     records.files.make()
     os.chmod(records.files.where, 0o755)
-    assert records.files.where in as_nobody(tmp_path, records.files.where, write)
+    assert records.files.where in as_unprivileged_user(tmp_path, records.files.where, write)
 
 
 def test_a_file_in_place_of_the_directory_is_an_error_and_not_an_empty_list(records):
@@ -334,7 +334,7 @@ def test_a_file_in_place_of_the_directory_is_an_error_and_not_an_empty_list(reco
     reading = records.read_all()
     assert not reading.readable and len(reading.problems) == 1
     with pytest.raises(RecordsError):
-        records.write(EVENT, step())
+        records.write(EVENT, record_change())
     with pytest.raises(RecordsError):
         records.prune(0)
     with pytest.raises(RecordsError):
@@ -342,7 +342,7 @@ def test_a_file_in_place_of_the_directory_is_an_error_and_not_an_empty_list(reco
 
 
 def test_a_record_of_another_vm_is_only_reported_unless_it_is_to_be_set_aside(records):
-    records.write(EVENT, step(vm_id="VM-A"))
+    records.write(EVENT, record_change(vm_id="VM-A"))
     reading = records.read_all("VM-B")
     assert (reading.records, reading.readable) == ([], True) and "written by another VM (vmId VM-A): it is not used" in reading.problems[0]
     assert present(records) == [NAME + ".1.json"]
@@ -353,7 +353,7 @@ def test_a_record_of_another_vm_is_only_reported_unless_it_is_to_be_set_aside(re
 
 def test_a_file_keeps_the_names_of_its_last_thirty_two_writes(records):
     for number in range(40):
-        records.write(EVENT, step(changes={"attempts": number}))
+        records.write(EVENT, record_change(changes={"attempts": number}))
     with open(os.path.join(records.files.where, NAME + ".40.json"), encoding="utf-8") as stream:
         assert len(set(json.load(stream)["lineage"])) == 32
 
@@ -364,14 +364,14 @@ def test_what_a_killed_write_left_is_removed_after_a_day(records, monkeypatch, a
     for name in (left, "notes.txt"):
         put(records, name, "{")
     monkeypatch.setattr(records.files, "age", lambda name: age)
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     assert (left in present(records)) is kept
     assert "notes.txt" in present(records)
     assert NAME + ".1.json" in present(records)
 
 
 def test_a_write_that_cannot_tidy_up_counts_and_the_next_one_does_it(records, monkeypatch):
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     names, calls = records.files.names, []
 
     def third_fails():
@@ -381,17 +381,17 @@ def test_a_write_that_cannot_tidy_up_counts_and_the_next_one_does_it(records, mo
         return names()
 
     monkeypatch.setattr(records.files, "names", third_fails)
-    assert records.write(EVENT, step(changes={"reason": "x"})).changed
+    assert records.write(EVENT, record_change(changes={"reason": "x"})).changed
     assert present(records) == [NAME + ".1.json", NAME + ".2.json"]
-    assert records.write(EVENT, step(changes={"reason": "y"})).after["revision"] == 3
+    assert records.write(EVENT, record_change(changes={"reason": "y"})).after["revision"] == 3
     assert present(records) == [NAME + ".3.json"]
 
 
 def test_a_broken_file_that_cannot_be_set_aside_stands_in_the_way_of_nothing(records, monkeypatch):
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     put(records, NAME + ".2.json", "{")
     monkeypatch.setattr(records, "_set_aside", lambda name, prefix: False)
-    assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 3
+    assert records.write(EVENT, record_change(changes={"reason": "x"})).after["revision"] == 3
     assert records.read(EVENT)["reason"] == "x"
 
 
@@ -404,18 +404,18 @@ def test_what_was_set_aside_is_told_with_what_can_be_done(records):
 
 
 def test_an_old_file_that_comes_back_stops_no_write(records):
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     with open(os.path.join(records.files.where, NAME + ".1.json"), "rb") as stream:
         first = stream.read()
     for number in range(40):
-        records.write(EVENT, step(changes={"attempts": number + 1}))
+        records.write(EVENT, record_change(changes={"attempts": number + 1}))
     put(records, NAME + ".1.json", first)
-    assert records.write(EVENT, step(changes={"reason": "x"})).after["revision"] == 42
+    assert records.write(EVENT, record_change(changes={"reason": "x"})).after["revision"] == 42
     assert present(records) == [NAME + ".42.json"]
 
 
 def test_a_record_that_could_not_be_set_aside_is_not_said_to_be(records, monkeypatch):
-    records.write(EVENT, step(vm_id="VM-A"))
+    records.write(EVENT, record_change(vm_id="VM-A"))
 
     def refuse(*_arguments):
         raise OSError("Operation not permitted")

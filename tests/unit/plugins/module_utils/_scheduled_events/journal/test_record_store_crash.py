@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    step,
+    record_change,
 )
 
 KILLED = 77
@@ -43,7 +43,7 @@ class DyingFiles(LocalFiles):
         self.left -= 1
 
     def half(self, name, content):
-        """The write itself is a cut point too: half of the content is there, and nothing was made durable."""
+        """Write half of the content, without making it durable: the write itself is a cut point too."""
         if self.left == 0:
             with open(self._path(name), "wb") as stream:
                 stream.write(content[: len(content) // 2])
@@ -82,19 +82,19 @@ def killed_at(where, cut, action):
 
 
 def begin(records):
-    records.write(EVENT, step(changes={"phase": "noticed"}))
+    records.write(EVENT, record_change(changes={"phase": "noticed"}))
 
 
 def drain(records):
-    records.write(EVENT, step(changes={"phase": "draining"}, method=FOUND))
+    records.write(EVENT, record_change(changes={"phase": "draining"}, method=FOUND))
 
 
 def finish(records):
-    records.write(EVENT, step(changes={"phase": "recovered", "undone": True}))
+    records.write(EVENT, record_change(changes={"phase": "recovered", "undone": True}))
 
 
 def leave_behind(records):
-    """The revisions that a killed writer did not come to remove."""
+    """Return the revisions that a killed writer did not remove."""
     present = os.path.join(records.files.where, f"event-{EVENT.lower()}.3.json")
     with open(present) as stream:
         content = json.load(stream)
@@ -149,7 +149,7 @@ def check_reader(where, allowed):
 
 
 def check_next_run(where, action, final):
-    """The same again, by somebody who is not killed, ends the same; what is left over is swept a day later."""
+    """A second writer that is not killed gets the same result; leftover files are removed a day later."""
     records = RecordStore(LocalFiles(where), FakeHost())
     action(records)
     check_reader(where, (final,))
@@ -157,7 +157,7 @@ def check_next_run(where, action, final):
         if name.startswith(TEMPORARY):
             past = os.stat(os.path.join(where, name)).st_mtime - LEFTOVER_SECONDS - 10
             os.utime(os.path.join(where, name), (past, past))
-    records.write("other" if final is None else EVENT, step(changes={"reason": "the next change"}))
+    records.write("other" if final is None else EVENT, record_change(changes={"reason": "the next change"}))
     records.remove("other")
     names = os.listdir(where)
     assert not [name for name in names if name.startswith(TEMPORARY)]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several writers at once: nothing is lost, and nobody believes to have written what was lost."""
+"""Several writers at once: no write is lost, and no writer reports a write that was lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    step,
+    record_change,
 )
 
 # Threads of other tests' servers, blocked in accept(), hold no lock that a child could wait for.
@@ -43,7 +43,7 @@ def increment(where, times):
         while True:
             present = records.read(EVENT)
             try:
-                records.write(EVENT, step(changes={"attempts": present["attempts"] + 1}), present["revision"])
+                records.write(EVENT, record_change(changes={"attempts": present["attempts"] + 1}), present["revision"])
                 break
             except RecordsError as error:
                 if not error.conflict:
@@ -53,7 +53,7 @@ def increment(where, times):
 def test_two_processes_lose_no_update(tmp_path):
     where = str(tmp_path / "records")
     records = RecordStore(LocalFiles(where), FakeHost())
-    records.write(EVENT, step())
+    records.write(EVENT, record_change())
     in_processes(lambda: increment(where, 100), lambda: increment(where, 100))
     record = records.read(EVENT)
     assert (record["attempts"], record["revision"]) == (200, 201)
@@ -66,7 +66,7 @@ def test_two_processes_merge_without_an_expected_revision(tmp_path):
     def add(prefix):
         records = RecordStore(LocalFiles(where), FakeHost())
         for number in range(30):
-            records.write(EVENT, step(method={"id": f"{prefix}{number}", "state": "begun", "before": {"n": number}}))
+            records.write(EVENT, record_change(method={"id": f"{prefix}{number}", "state": "begun", "before": {"n": number}}))
 
     in_processes(lambda: add("a"), lambda: add("b"))
     methods = RecordStore(LocalFiles(where), FakeHost()).read(EVENT)["methods"]
@@ -76,7 +76,7 @@ def test_two_processes_merge_without_an_expected_revision(tmp_path):
 def test_a_reader_beside_a_writer_always_finds_the_record(tmp_path):
     where = str(tmp_path / "records")
     reader = RecordStore(LocalFiles(where), FakeHost())
-    reader.write(EVENT, step())
+    reader.write(EVENT, record_change())
     child = os.fork()
     if child == 0:
         try:
@@ -114,30 +114,30 @@ def test_a_writer_that_slept_does_not_win_and_knows_it(tmp_path, first, others):
     where = str(tmp_path / "records")
     quick = RecordStore(LocalFiles(where), FakeHost())
     for number in range(first):
-        quick.write(EVENT, step(changes={"attempts": number + 1}))
+        quick.write(EVENT, record_change(changes={"attempts": number + 1}))
     slow = RecordStore(SlowFiles(where), FakeHost())
 
     def meanwhile():
         for number in range(others):
-            quick.write(EVENT, step(changes={"attempts": 100 + number}))
+            quick.write(EVENT, record_change(changes={"attempts": 100 + number}))
 
     slow.files.meanwhile = meanwhile
     with pytest.raises(RecordsError) as caught:
-        slow.write(EVENT, step(changes={"reason": "slow"}), expected_revision=first)
+        slow.write(EVENT, record_change(changes={"reason": "slow"}), expected_revision=first)
     assert caught.value.conflict
     record = quick.read(EVENT)
     assert (record["attempts"], record["reason"]) == (99 + others, None)
     slow.files.meanwhile = meanwhile
-    merged = slow.write(EVENT, step(changes={"reason": "slow"})).after
+    merged = slow.write(EVENT, record_change(changes={"reason": "slow"})).after
     assert (merged["attempts"], merged["reason"]) == (99 + others, "slow")
     assert quick.read(EVENT) == merged
 
 
-def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(tmp_path):
-    """Its revision lies below the present one, and nobody will ever take it back."""
+def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_no_writer(tmp_path):
+    """Its revision lies below the present one, and its writer cannot remove it any more."""
     where = str(tmp_path / "records")
     quick = RecordStore(LocalFiles(where), FakeHost())
-    quick.write(EVENT, step())
+    quick.write(EVENT, record_change())
 
     class Killed(SlowFiles):
         def link(self, old, new):
@@ -145,11 +145,11 @@ def test_a_writer_that_slept_and_was_killed_right_after_its_link_blocks_nobody(t
             raise KeyboardInterrupt
 
     slow = RecordStore(Killed(where), FakeHost())
-    slow.files.meanwhile = lambda: [quick.write(EVENT, step(changes={"attempts": number})) for number in (1, 2)]
+    slow.files.meanwhile = lambda: [quick.write(EVENT, record_change(changes={"attempts": number})) for number in (1, 2)]
     with pytest.raises(KeyboardInterrupt):
-        slow.write(EVENT, step(changes={"reason": "slow"}))
+        slow.write(EVENT, record_change(changes={"reason": "slow"}))
     assert len(os.listdir(where)) == 2
-    assert quick.write(EVENT, step(changes={"attempts": 3})).changed
+    assert quick.write(EVENT, record_change(changes={"attempts": 3})).changed
     assert (quick.read(EVENT)["attempts"], quick.read(EVENT)["reason"]) == (3, None)
     assert len(os.listdir(where)) == 1
 
@@ -158,39 +158,39 @@ def test_a_writer_that_slept_over_a_removal_does_not_bring_the_record_back(tmp_p
     where = str(tmp_path / "records")
     quick = RecordStore(LocalFiles(where), FakeHost())
     for number in range(3):
-        quick.write(EVENT, step(changes={"attempts": number + 1}))
+        quick.write(EVENT, record_change(changes={"attempts": number + 1}))
     slow = RecordStore(SlowFiles(where), FakeHost())
 
     def meanwhile():
         quick.remove(EVENT)
-        quick.write(EVENT, step(changes={"reason": "new"}))
+        quick.write(EVENT, record_change(changes={"reason": "new"}))
 
     slow.files.meanwhile = meanwhile
     with pytest.raises(RecordsError) as caught:
-        slow.write(EVENT, step(changes={"phase": "drained"}), expected_revision=3)
+        slow.write(EVENT, record_change(changes={"phase": "drained"}), expected_revision=3)
     assert caught.value.conflict
     assert quick.read(EVENT)["reason"] == "new"
 
 
-def test_somebody_who_builds_on_our_revision_is_no_conflict(tmp_path):
-    """Right after our link another process may already have written the next one."""
+def test_a_writer_that_builds_on_the_revision_is_no_conflict(tmp_path):
+    """Right after the link another process may already have written the next revision."""
     where = str(tmp_path / "records")
     quick = RecordStore(LocalFiles(where), FakeHost())
 
     class Followed(LocalFiles):
         def link(self, old, new):
             super().link(old, new)
-            quick.write(EVENT, step(changes={"attempts": 5}))
+            quick.write(EVENT, record_change(changes={"attempts": 5}))
 
-    written = RecordStore(Followed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=0)
+    written = RecordStore(Followed(where), FakeHost()).write(EVENT, record_change(changes={"reason": "x"}), expected_revision=0)
     assert written.after["revision"] == 1
     assert (quick.read(EVENT)["reason"], quick.read(EVENT)["attempts"]) == ("x", 5)
 
 
-def test_a_record_that_is_removed_right_after_our_link_is_not_called_written(tmp_path):
-    """Whether we were late or the other was early cannot be told, so the caller has to look again."""
+def test_a_record_that_is_removed_right_after_its_link_is_not_reported_as_written(tmp_path):
+    """Which of the two was first is not known, so the caller has to read again."""
     where = str(tmp_path / "records")
-    RecordStore(LocalFiles(where), FakeHost()).write(EVENT, step())
+    RecordStore(LocalFiles(where), FakeHost()).write(EVENT, record_change())
 
     class Removed(LocalFiles):
         def link(self, old, new):
@@ -199,6 +199,6 @@ def test_a_record_that_is_removed_right_after_our_link_is_not_called_written(tmp
                 RecordStore(LocalFiles(where), FakeHost()).remove(EVENT)
 
     with pytest.raises(RecordsError) as caught:
-        RecordStore(Removed(where), FakeHost()).write(EVENT, step(changes={"reason": "x"}), expected_revision=1)
+        RecordStore(Removed(where), FakeHost()).write(EVENT, record_change(changes={"reason": "x"}), expected_revision=1)
     assert caught.value.conflict
     assert os.listdir(where) == []

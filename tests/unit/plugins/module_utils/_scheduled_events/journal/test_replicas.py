@@ -23,8 +23,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
     FakeHost,
-    as_nobody,
-    step,
+    as_unprivileged_user,
+    record_change,
 )
 
 METHOD = {"id": "1-haproxy", "method": "haproxy", "before": {"balancers": {}}, "outside": True}
@@ -47,11 +47,11 @@ def replicas(tmp_path, host):
 
 
 def drained(records, state="drained", **changes):
-    return records.write(EVENT, step(changes={"phase": "drained", **changes}, method={**METHOD, "state": state}, vm_id="VM-1")).after
+    return records.write(EVENT, record_change(changes={"phase": "drained", **changes}, method={**METHOD, "state": state}, vm_id="VM-1")).after
 
 
 def only(record, phase="draining"):
-    """What a copy holds of a record."""
+    """Return the part of a record that a replica holds."""
     begin = [{"phase": "draining", "at": record["history"][0]["at"]}]
     methods = [{key: one[key] for key in ("id", "method", "state", "before", "at", "outside")} for one in record["methods"] if one["outside"]]
     kept = {"revision": record["revision"], "vm_id": record["vm_id"], "undone": record["undone"], "history": begin, "methods": methods}
@@ -105,7 +105,7 @@ def test_recovered_is_removed_and_check_mode_changes_nothing(records, replicas):
     assert replicas.write("web1", None, record, check_mode=True).changed
     assert not os.path.exists(replicas.files.where)
     replicas.write("web1", None, record)
-    over = records.write(EVENT, step(changes={"phase": "recovered", "undone": True})).after
+    over = records.write(EVENT, record_change(changes={"phase": "recovered", "undone": True})).after
     assert replicas.write("web1", None, over, check_mode=True).changed and present(replicas) == [NAME]
     assert replicas.write("web1", None, over).changed and present(replicas) == []
     assert replicas.write("web1", None, over).changed is False
@@ -125,22 +125,22 @@ def test_a_restored_record_says_what_was_changed_outside_and_counts_as_newer_tha
     records.remove(EVENT)
     # As a template of ansible-core 2.18 may hand it on.
     given = {**RESTORED, "age_seconds": 3, "revision": "0"}
-    restored = records.write(EVENT, step(restore=checked_restore(given), vm_id="VM-1"), expected_revision=0).after
+    restored = records.write(EVENT, record_change(restore=checked_restore(given), vm_id="VM-1"), expected_revision=0).after
     assert restored["revision"] == 1 and restored["vm_id"] == "VM-1" and restored["phase"] == "draining"
     (method,) = restored["methods"]
     assert {key: value for key, value in method.items() if value is not None} == {**METHOD, "state": "begun"}
     assert restored["rule"] is None and restored["decision"] is None
     assert replicas.write("web1", "VM-1", restored).changed
     # The undo goes on with it.
-    undone = records.write(EVENT, step(changes={"phase": "recovering"}, method={"id": METHOD["id"], "state": "undone"})).after
+    undone = records.write(EVENT, record_change(changes={"phase": "recovering"}, method={"id": METHOD["id"], "state": "undone"})).after
     assert undone["methods"][0]["state"] == "undone" and undone["methods"][0]["before"] == METHOD["before"]
     # A record that is there is not replaced.
-    changed = records.write(EVENT, step(restore=RESTORED, changes={"attempts": 7})).after
+    changed = records.write(EVENT, record_change(restore=RESTORED, changes={"attempts": 7})).after
     assert changed["attempts"] == 7 and changed["vm_id"] == "VM-1"
     with pytest.raises(RecordsError, match="was expected"):
-        records.write(EVENT, step(restore=RESTORED), expected_revision=0)
+        records.write(EVENT, record_change(restore=RESTORED), expected_revision=0)
     with pytest.raises(RecordsError, match="record to restore is of"):
-        records.write("ANOTHER", step(restore=RESTORED))
+        records.write("ANOTHER", record_change(restore=RESTORED))
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_nothing_but_findings_outside_is_restored(more, words):
         checked_restore({**RESTORED, **more})
 
 
-def test_a_copy_holds_no_command_no_rule_and_nobodys_word(records, replicas):
+def test_a_replica_holds_no_command_no_rule_and_no_override(records, replicas):
     local = {"id": "2-command", "method": "command", "state": "drained", "options": {"undo": "SECRET"}, "before": {}}
-    records.write(EVENT, step(changes={"phase": "drained", "reason": "SECRET", "rule": {"name": "SECRET"}}, method=local, vm_id="VM-1"))
-    record = records.write(EVENT, step(method={**METHOD, "state": "drained", "options": {"socket": "SECRET"}}, vm_id="VM-1")).after
+    records.write(EVENT, record_change(changes={"phase": "drained", "reason": "SECRET", "rule": {"name": "SECRET"}}, method=local, vm_id="VM-1"))
+    record = records.write(EVENT, record_change(method={**METHOD, "state": "drained", "options": {"socket": "SECRET"}}, vm_id="VM-1")).after
     replicas.write("web1", "VM-1", record, keeper_vm_id="VM-2")
     with open(replicas.files._path(NAME)) as stream:
         text = stream.read()
@@ -244,14 +244,14 @@ def test_a_folder_that_cannot_be_written_is_named(records, replicas, tmp_path):
             return str(error)
         return "written"
 
-    said = as_nobody(tmp_path, replicas.files.where, write)
+    said = as_unprivileged_user(tmp_path, replicas.files.where, write)
     assert replicas.files.where in said and "cannot be" in said, said
     with open(replicas.files._path(NAME)) as stream:
         assert json.load(stream)["record"]["revision"] < newer["revision"]
 
 
 def test_a_copy_has_its_limit_and_none_is_kept_instead(records, replicas):
-    """Else one VM's copies would leave no room for those of the others."""
+    """Otherwise one VM's replicas would leave no room for those of the others."""
     record = drained(records)
     record["methods"][0]["before"] = {"balancers": {f"lb{number}": {"shop": {"state": "ready", "up": True}} for number in range(500)}}
     assert replicas.write("web1", "VM-1", record).changed
@@ -262,7 +262,7 @@ def test_a_copy_has_its_limit_and_none_is_kept_instead(records, replicas):
     assert present(replicas) == [NAME] and len(replicas.read_all().replicas) == 1
 
 
-def test_nobody_is_told_to_remove_a_copy_that_only_was_not_read(records, replicas, monkeypatch):
+def test_no_message_asks_to_remove_a_replica_that_only_was_not_read(records, replicas, monkeypatch):
     replicas.write("web1", "VM-1", drained(records))
     monkeypatch.setattr(files_module, "FOLDER_BYTES", 10)
     (problem,) = ReplicaStore(LocalFiles(replicas.files.where), replicas.host).read_all().problems

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tombstones: what is over on a VM stays over, whatever copies of its record turn up."""
+"""Tombstones: an event that is over on a VM stays over, whatever replicas of its record appear."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_pruned_record_leaves_one_that_outlives_its_copies(files, host):
     assert (stone["event_id"], stone["vm_id"]) == (EVENT, "VM-1") and set(stone) == {"event_id", "vm_id", "at"}
     host.pass_time(LONGEST_SECONDS + 10)
     change(files, host, state="pruned")
-    assert present(files) == [NAME], "a copy may be there for a moment longer"
+    assert present(files) == [NAME], "a replica may exist for a moment longer"
     host.pass_time(KEPT_SECONDS - LONGEST_SECONDS)
     change(files, host, check_mode=True, state="pruned")
     assert present(files) == [NAME]

@@ -103,7 +103,7 @@ BY_DRAIN = [
     *(("drain fails", before, "failed") for before in PHASES),
     *(("undo", before, after) for before in PHASES for after in ("recovering", "failed")),
 ]
-# A run that looked before another run wrote; it has the lease, so only notes, approvals and what an operator writes come in between.
+# A run whose observation is older than another run's write; it has the lease, so only notes, approvals and an operator's changes come in between.
 RACES = [("drain", before, after) for before in ("approved", "started", "gone") for after in ("draining", "drained")]
 BY_OTHERS = [
     *(("approve", before, "approved") for before in PHASES),
@@ -117,7 +117,7 @@ def test_what_the_roles_write_is_in_the_table(writer, before, after):
 
 
 def test_the_roles_write_no_other_phase():
-    """A new writer has to be added above."""
+    """Compare the phases in the tasks of the roles with the table above, where a new writer has to be added."""
     written = set()
     for folder, _folders, files in os.walk(ROLES):
         for name in files:

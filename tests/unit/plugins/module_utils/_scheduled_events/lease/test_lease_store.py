@@ -59,7 +59,7 @@ def change(leases, **given):
     return change_records(leases.files, leases.host, options(**given), False, lambda line: None)
 
 
-def test_nobody_has_leased_anything_without_a_directory(leases):
+def test_there_are_no_leases_without_a_directory(leases):
     assert leases.read_all() == ([], [], True)
     assert leases.withdraw(MINE) == []
     assert not leases.stands(MINE, EVENT)
@@ -122,13 +122,13 @@ def test_only_what_has_expired_can_be_removed(leases, host):
 def test_what_was_renewed_in_time_is_not_removed(leases, host):
     name = leases.make(THEIRS, EVENT, 10)
     host.pass_time(11)
-    # Late, but nobody has removed it yet.
+    # Late, but no other run has removed it yet.
     leases.renew(THEIRS, EVENT, 10)
     assert not leases.remove_expired(name)
     assert leases.stands(THEIRS, EVENT)
 
 
-def test_a_clock_that_was_put_back_blocks_nobody_for_days(leases, host):
+def test_a_clock_that_was_put_back_blocks_no_run_for_days(leases, host):
     host.pass_time(7 * 86400)
     name = leases.make(THEIRS, EVENT, 10)
     host.pass_time(-7 * 86400)
@@ -206,7 +206,7 @@ def test_a_lease_removed_while_the_record_was_written_stops_the_run(leases, host
     files = RemovedInBetween(leases.files.where)
     with pytest.raises(LeaseLost):
         change_records(files, host, options(changes={"phase": "draining"}, lease={"run": MINE, "seconds": 10}), False, lambda line: None)
-    # It stays: whoever comes next adopts it.
+    # The record stays: the next run adopts it.
     assert RecordStore(leases.files, host).read(EVENT)["phase"] == "draining"
 
 

@@ -96,13 +96,13 @@ def test_what_cannot_be_read_is_said_and_never_done(files, host, content):
 
 
 @pytest.mark.parametrize("name", ["", " ", " x", "a\nb", "x" * 101])
-def test_names_that_cannot_be_are_refused(files, host, name):
+def test_invalid_names_are_refused(files, host, name):
     with pytest.raises(RecordsError, match=r"upgrade\.name"):
         mark(files, host, "begun", name=name, leased=False)
 
 
-def test_a_lease_that_goes_while_it_is_renewed_was_not_there(files, host, monkeypatch):
-    """Who renews goes on only if its lease never was gone: what is made in its place comes beside the run that has removed it."""
+def test_a_lease_that_is_removed_during_its_renewal_counts_as_new(files, host, monkeypatch):
+    """A run that renews continues only if its lease was never lost: another run, which removed it, may hold a lease as well."""
     event_id = UPGRADE + NAME
     options = {key: spec.get("default") for key, spec in record_arguments().items()}
     options.update(state="leased", event_id=event_id, lease={"run": RUN, "seconds": 600})
@@ -114,7 +114,7 @@ def test_a_lease_that_goes_while_it_is_renewed_was_not_there(files, host, monkey
     real = LeaseStore.renew
 
     def renew(self, *given):
-        # Between the list of what is there and this, somebody removes it.
+        # Another run removes the lease after the listing and before the renewal.
         self.withdraw(RUN, event_id)
         return real(self, *given)
 

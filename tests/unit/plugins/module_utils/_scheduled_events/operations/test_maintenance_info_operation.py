@@ -17,8 +17,8 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._sche
     EVENT,
     START,
     FakeHost,
-    as_nobody,
-    step,
+    as_unprivileged_user,
+    record_change,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import (
     FakeTransport,
@@ -105,9 +105,9 @@ def test_a_failed_document_is_no_empty_list_and_leaves_no_marker(files, host):
 
 
 def test_records_have_ages_by_the_clock_of_the_vm(files, host):
-    RecordStore(files, host).write(EVENT, step(vm_id="vm-a"))
+    RecordStore(files, host).write(EVENT, record_change(vm_id="vm-a"))
     host.pass_time(90)
-    RecordStore(files, host).write(EVENT, step(changes={"phase": "drained"}))
+    RecordStore(files, host).write(EVENT, record_change(changes={"phase": "drained"}))
     seen = take(files, host)
     assert [(record["phase"], record["age_seconds"]) for record in seen["records"]] == [("drained", 90.0)]
     host.seconds = START - 10
@@ -115,7 +115,7 @@ def test_records_have_ages_by_the_clock_of_the_vm(files, host):
 
 
 def test_foreign_records_are_set_aside_but_not_in_check_mode(files, host):
-    RecordStore(files, host).write(EVENT, step(vm_id="VM-B"))
+    RecordStore(files, host).write(EVENT, record_change(vm_id="VM-B"))
     seen = take(files, host, check_mode=True)
     assert (seen["records"], len(seen["records_problems"])) == ([], 1)
     assert len(os.listdir(files.where)) == 1 and not os.listdir(files.where)[0].startswith("foreign-")
@@ -123,17 +123,17 @@ def test_foreign_records_are_set_aside_but_not_in_check_mode(files, host):
     assert sorted(name[:7] for name in os.listdir(files.where)) == ["asked", "foreign"]
 
 
-def test_a_fault_of_the_folder_is_said_once(tmp_path, host):
+def test_a_fault_of_the_folder_is_reported_once(tmp_path, host):
     where = tmp_path / "records"
     where.mkdir()
     where.chmod(0o777)
     seen = take(LocalFiles(str(where)), host)
     (said,) = seen["records_problems"]
-    assert "The records in" in said and "may be written by everybody" in said and seen["records_readable"] is False
+    assert "The records in" in said and "may be written by any user" in said and seen["records_readable"] is False
 
 
-def test_equal_faults_of_several_files_are_all_said(files, host):
-    RecordStore(files, host).write(EVENT, step())
+def test_equal_faults_of_several_files_are_all_reported(files, host):
+    RecordStore(files, host).write(EVENT, record_change())
     for name in ("event-x.1.json", "event-y.1.json"):
         files.write_exclusive(name, b"{")
     assert len(take(files, host)["records_problems"]) == 2
@@ -144,7 +144,7 @@ def test_check_mode_writes_nothing(files, host):
     assert not os.path.exists(files.where)
 
 
-def test_health_is_what_the_host_says(files, host):
+def test_health_is_as_the_host_reports_it(files, host):
     host.health = (False, "port 80 is closed")
     seen = take(files, host, health={"port": 80})
     assert (seen["in_service"], seen["in_service_why"]) == (False, "port 80 is closed")
@@ -156,11 +156,11 @@ def test_without_root(tmp_path, mode):
     where = tmp_path / "records"
     host = FakeHost()
     if mode is not None:
-        RecordStore(LocalFiles(str(where)), host).write(EVENT, step())
+        RecordStore(LocalFiles(str(where)), host).write(EVENT, record_change())
         for path in where.iterdir():
             path.chmod(0o644)
         where.chmod(mode)
-    seen = as_nobody(tmp_path, where, lambda: take(LocalFiles(str(where)), host))
+    seen = as_unprivileged_user(tmp_path, where, lambda: take(LocalFiles(str(where)), host))
     assert len(seen["events"]) == 1
     assert (seen["enabled_at"], seen["enabled_recently"]) == (None, True)
     assert seen["records_problems"]

@@ -131,10 +131,10 @@ def test_approve_for_must_cover_every_name(approve_for: list[str]) -> None:
     assert posted(transport) == []
 
 
-def test_an_event_that_names_nobody_is_approved_only_for_anything() -> None:
-    nobody = document(2, raw_event(EventId="AB-1", Resources=[]))
-    assert "names no VM at all" in str(refuse(FakeTransport(nobody)))
-    assert run(FakeTransport(nobody), approve_for=["*"])[0]["approved"] == ["AB-1"]
+def test_an_event_that_names_no_vm_is_approved_only_for_anything() -> None:
+    no_vm = document(2, raw_event(EventId="AB-1", Resources=[]))
+    assert "names no VM at all" in str(refuse(FakeTransport(no_vm)))
+    assert run(FakeTransport(no_vm), approve_for=["*"])[0]["approved"] == ["AB-1"]
 
 
 def test_an_unknown_own_name_approves_nothing() -> None:

@@ -92,7 +92,7 @@ def test_without_instance_metadata_this_vm_cannot_be_selected() -> None:
         read_events(client, {"affecting": "this_vm"})
 
 
-def test_an_address_that_nobody_answers_is_asked_for_the_document_only() -> None:
+def test_an_address_that_does_not_answer_is_asked_for_the_document_only() -> None:
     transport = FakeTransport(ScheduledEventsError("Nobody.", "no_answer", retryable=True), takes=5)
     client, unused = fake_client(transport)
     with pytest.raises(ScheduledEventsError):

@@ -44,7 +44,7 @@ OTHER = raw_event(EventId="ab-2", Resources=["vm_9"])
 
 
 class Waited:
-    """One wait and what it left behind."""
+    """One wait, its result and its warnings."""
 
     def __init__(self, state: str, *script: t.Any, instance: t.Any = '{"compute":{"name":"vm_0"}}', client: t.Any = None, **options: t.Any):
         self.clock = options.pop("clock", None) or FakeClock()
@@ -142,7 +142,7 @@ def test_gone_follows_events_that_come_while_waiting() -> None:
     assert (waited.outcome, waited.result["polls"], waited.ids) == ("completed", 6, ["AB-1", "ab-2"])
 
 
-def test_cancelled_needs_one_step_before_not_before() -> None:
+def test_cancelled_needs_the_next_incarnation_before_not_before() -> None:
     assert Waited("gone", document(2, COMING), document(3)).outcome == "cancelled"
 
 
@@ -283,7 +283,7 @@ def test_hopeless_faults_end_the_wait_with_the_same_keys(fault: t.Any) -> None:
     assert (waited.outcome, waited.result["polls"], waited.ids) == ("unknown", 2, ["AB-1"])
 
 
-def test_nobody_ever_there_is_told_at_the_end_with_advice() -> None:
+def test_an_endpoint_that_never_answers_is_reported_at_the_end_with_advice() -> None:
     waited = Waited("scheduled", NOBODY, timeout=20)
     assert waited.outcome == "timeout"
     assert "Check the route." in str(waited.error)
@@ -295,7 +295,7 @@ def test_a_slow_first_answer_does_not_end_the_wait() -> None:
     assert Waited("scheduled", document(1, COMING), takes=120).outcome == "matched"
 
 
-# Who am I
+# The name of this VM
 
 
 def test_the_own_name_is_asked_for_once() -> None:

@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import ClusterRole, ClusterState, Node, Replica
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine import failover_cluster as module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.failover_cluster import WindowsFailoverCluster
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.machine.fake_calls import FakeCalls

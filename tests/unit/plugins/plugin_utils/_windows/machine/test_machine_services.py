@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.services import WindowsServices
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._windows.machine.fake_calls import FakeCalls
 

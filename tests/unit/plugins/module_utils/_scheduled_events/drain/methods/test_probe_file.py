@@ -139,7 +139,7 @@ def test_open_connections_are_waited_for(vm, flag):
 
 
 def test_a_table_of_connections_that_cannot_be_read_is_the_failure(vm, flag, tmp_path):
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import LocalConnections
+    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import LocalConnections
 
     flag.touch()
     vm.machine = vm.machine._replace(connections=LocalConnections([str(tmp_path / "none")]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.failover_cluster import ClusterRole, ClusterState, Node, Replica
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Vm, step
 
 

@@ -16,7 +16,7 @@ import typing as t
 
 # What GNU timeout ends with, too: operators know it.
 TIMED_OUT = 124
-# What a shell says of a program that is not there, or that may not be run.
+# Exit codes of a shell for a program that is missing, or that may not be run.
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 GRACE_SECONDS = 2.0
 LONGEST_OUTPUT = 65536
@@ -36,7 +36,7 @@ class Commands(t.Protocol):
     """The commands of one VM."""
 
     def run(self, line: CommandLine, environment: t.Mapping[str, str], seconds: float) -> CommandResult:
-        """Run a command line, a text or a list of words, without a shell; end it after that many seconds with code 124."""
+        """Run a command line, a text or a list of arguments, without a shell. End it after that many seconds with code 124."""
 
 
 class LocalCommands:
@@ -70,7 +70,7 @@ class LocalCommands:
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
-    """Wait for the end of a command; past its time, end it with all that it has started."""
+    """Wait for the end of a command; after its time limit, end the command and its whole process group."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -79,7 +79,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
         try:
             os.killpg(process.pid, sign)
         except OSError:
-            break  # it has ended, or it runs as another user, whom this one may not end
+            break  # the command has ended, or runs as another user, whose processes this user may not end
         try:
             process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
@@ -88,7 +88,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
 
 
 def _bytes_of(environment: t.Mapping[str, str]) -> dict[bytes, bytes]:
-    """Return the whole environment. In UTF-8, whatever the locale: what it cannot hold must not keep a command from running."""
+    """Return the whole environment in UTF-8, whatever the locale: a character that the locale lacks must not prevent a command."""
     return {**os.environb, **{key.encode(): value.encode("utf-8", "replace") for key, value in environment.items()}}
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.flag_files import LARGEST, FlagFileError, LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LARGEST, FlagFileError, LocalFlagFiles
 
 FLAGS = LocalFlagFiles()
 ANOTHER_USER = 65534
@@ -38,7 +38,7 @@ def without_root(folder):
 
 
 def picture(path):
-    """All that can be seen of a file."""
+    """Return all that can be read of a file."""
     if not os.path.lexists(path):
         return None
     about = os.lstat(path)
@@ -110,7 +110,7 @@ def test_a_link_comes_back_and_is_not_followed(tmp_path, target):
     assert os.readlink(flag) == target and os.listdir(tmp_path) == ["ready"]
 
 
-def test_restoring_over_what_somebody_has_put_there_meanwhile(tmp_path):
+def test_restore_replaces_a_file_created_meanwhile(tmp_path):
     flag = tmp_path / "ready"
     flag.write_text("old")
     found = FLAGS.describe(str(flag))
@@ -177,7 +177,7 @@ def test_what_is_there_already_is_not_created(tmp_path):
     assert os.readlink(tmp_path / "link") == "nowhere"
 
 
-def test_a_leftover_of_a_killed_writer_is_in_nobodys_way(tmp_path):
+def test_a_leftover_of_a_killed_writer_blocks_no_other(tmp_path):
     flag = tmp_path / "out"
     os.symlink(tmp_path / "victim", f"{flag}.maintenance.{os.getpid()}")
     FLAGS.create(str(flag), "0644")
@@ -194,7 +194,7 @@ FILE = {"kind": "file", "mode": "644", "owner": str(os.geteuid()), "group": str(
 )
 def test_what_is_no_finding_is_refused_and_leaves_nothing_behind(tmp_path, change):
     flag = tmp_path / "ready"
-    with pytest.raises(FlagFileError, match="cannot be put back"):
+    with pytest.raises(FlagFileError, match="cannot be restored"):
         FLAGS.restore(str(flag), {**FILE, **change})
     assert os.listdir(tmp_path) == []
     with pytest.raises(FlagFileError):

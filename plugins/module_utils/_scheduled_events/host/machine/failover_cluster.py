@@ -15,7 +15,7 @@ class Node(t.NamedTuple):
 
     name: str
     state: str
-    """Up, Paused, Down, Joining or whatever else Windows says."""
+    """Up, Paused, Down, Joining or any other state of Windows."""
     drain: str
     """How far its drain is: NotInitiated, InProgress, Completed or Failed."""
 
@@ -26,17 +26,17 @@ class ClusterRole(t.NamedTuple):
     name: str
     owner: str
     state: str
-    """Online, Offline, Pending or whatever else Windows says."""
+    """Online, Offline, Pending or any other state of Windows."""
 
 
 class ClusterState(t.NamedTuple):
-    """A cluster as one of its nodes has it."""
+    """A cluster as one of its nodes reports it."""
 
     name: str
     managed_events: int
     """DetectManagedEvents: with 3 or more the cluster itself drains a node that Azure announces an event for."""
     computer: str
-    """The computer that was asked."""
+    """The computer that reported the state."""
     nodes: t.Sequence[Node]
     roles: t.Sequence[ClusterRole]
 
@@ -49,7 +49,7 @@ class Replica(t.NamedTuple):
     mode: str
     """SYNCHRONOUS_COMMIT or ASYNCHRONOUS_COMMIT."""
     here: bool
-    """Whether it is the instance that was asked."""
+    """Whether it is the local replica of the instance that reported it."""
     role: str
     health: str
     ready: bool
@@ -57,19 +57,19 @@ class Replica(t.NamedTuple):
 
 
 class FailoverCluster(t.Protocol):
-    """The cluster of one VM. Raise OSError where it cannot be asked, or refuses."""
+    """The cluster of one VM. Raise OSError where it cannot be reached, or refuses."""
 
     def describe(self) -> ClusterState:
         """Return the cluster, its nodes and its roles."""
 
     def replicas(self, instance: str) -> list[Replica]:
-        """Return the replicas of all availability groups, as this instance of SQL Server has them."""
+        """Return the replicas of all availability groups, as this instance of SQL Server reports them."""
 
     def pause(self, node: str) -> None:
         """Pause a node and have its roles moved away, without waiting."""
 
     def resume(self, node: str, failback: str) -> None:
-        """Resume a node. What comes back is failback's to say: immediate, policy or none."""
+        """Resume a node. ``failback`` decides which roles return: immediate, policy or none."""
 
     def take_over(self, instance: str, group: str) -> None:
-        """Make this instance of SQL Server primary of an availability group, by a planned failover, which loses nothing."""
+        """Make this instance of SQL Server primary of an availability group, by a planned failover without data loss."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.services import ServiceError, ServiceState, SystemdServices
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState, SystemdServices
 
 
 class FakeSystemctl:
-    """In place of systemctl: notes what it is asked for, and answers the same each time."""
+    """A test double for systemctl: it records each request, and gives the same answer each time."""
 
     def __init__(self, *answer):
         self.answer, self.asked = answer, []
@@ -64,12 +64,12 @@ def test_stop_and_start_do_not_wait():
     [
         ((1, "", "System has not been booted with systemd\n"), "exit code 1: System has not been booted"),
         ((5, "said here", ""), "exit code 5: said here"),
-        ((5, "", ""), "nothing was said"),
+        ((5, "", ""), "no output"),
         ((1, "", "x" * 5000), "x" * 400),
         ((FileNotFoundError(2, "No such file or directory", "systemctl"),), "systemctl cannot be run"),
     ],
 )
-def test_what_systemctl_refuses_is_said(answer, words):
+def test_what_systemctl_refuses_is_reported(answer, words):
     services = SystemdServices(FakeSystemctl(*answer))
     for ask in (services.states, services.stop, services.start):
         with pytest.raises(ServiceError) as caught:

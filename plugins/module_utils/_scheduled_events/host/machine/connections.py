@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Count the TCP connections of a VM that still carry something for a client."""
+"""Count the TCP connections of a VM that may still carry data for a client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Connections(t.Protocol):
     """The connections of one VM."""
 
     def count(self, ports: t.Collection[int]) -> int:
-        """Return how many busy connections the local ports have. Raise OSError where that cannot be known."""
+        """Return how many busy connections the local ports have. Raise OSError where the table of connections cannot be read."""
 
 
 class LocalConnections:
@@ -46,10 +46,10 @@ def _read(table: str) -> list[str]:
 
 def _is_busy(line: str, ports: t.Collection[int]) -> bool:
     # sl  local_address rem_address   st ...
-    words = line.split()
-    if len(words) < 4 or words[3] not in BUSY:
+    columns = line.split()
+    if len(columns) < 4 or columns[3] not in BUSY:
         return False
     try:
-        return int(words[1].rpartition(":")[2], 16) in ports
+        return int(columns[1].rpartition(":")[2], 16) in ports
     except ValueError:
         return False

@@ -13,19 +13,19 @@ States = t.Dict[str, str]
 
 
 class WebServer(t.Protocol):
-    """IIS on one VM. Raise OSError where it cannot be asked, or refuses. States are Started, Starting, Stopped, Stopping and Unknown."""
+    """IIS on one VM. Raise OSError where it cannot be reached, or refuses. States are Started, Starting, Stopped, Stopping and Unknown."""
 
     def sites(self, names: t.Sequence[str]) -> States:
-        """Return the state of each site; one that is not there is missing."""
+        """Return the state of each site that exists, by its name."""
 
     def pools(self, names: t.Sequence[str]) -> States:
-        """Return the state of each application pool; one that is not there is missing."""
+        """Return the state of each application pool that exists, by its name."""
 
     def set_sites(self, names: t.Sequence[str], state: str) -> None:
-        """Start or stop sites that are there (started, stopped)."""
+        """Start or stop existing sites (state: started or stopped)."""
 
     def set_pools(self, names: t.Sequence[str], state: str) -> None:
-        """Start or stop application pools that are there (started, stopped)."""
+        """Start or stop existing application pools (state: started or stopped)."""
 
     def connections(self) -> dict[str, int] | None:
-        """Return how many connections each site has, by its name in small letters; None where Windows does not say."""
+        """Return how many connections each site has, by its name in lower case, or None where Windows reports none."""

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The file by which a load balancer's probe tells whether a VM is in service: found, removed, created, and put back byte for byte."""
+"""Flag files: a load balancer's probe reads from such a file whether a VM is in service. Describe, remove, create and restore them byte for byte."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ class FlagFileError(Exception):
 
 
 class FlagFiles(t.Protocol):
-    """The flag files of one VM. OSError goes through."""
+    """The flag files of one VM. The methods raise OSError."""
 
     def describe(self, path: str) -> FlagState:
-        """Return what is there, so that restore() can put it back. Raise FlagFileError for what is no flag."""
+        """Return the state of the file, so that restore() can put it back. Raise FlagFileError for anything that is no flag file."""
 
     def exists(self, path: str) -> bool:
-        """Whether anything is there, a link to nowhere included."""
+        """Return whether anything is at the path, a link to a missing target included."""
 
     def set_aside(self, path: str) -> None:
-        """Take it away so that restore() can put it back; it may be gone already."""
+        """Remove the file so that restore() can put it back; it may be gone already."""
 
     def remove(self, path: str) -> None:
-        """Remove it; it may be gone already."""
+        """Remove the file; it may be gone already."""
 
     def create(self, path: str, mode: str) -> None:
-        """Create an empty file with this octal mode, unless something is there."""
+        """Create an empty file with this octal mode, unless the path exists."""
 
     def restore(self, path: str, found: FlagState) -> None:
-        """Put back what describe() has found, in one step: no probe ever reads half of it."""
+        """Restore what describe() has found atomically: no probe ever reads half of the content."""
 
 
 class LocalFlagFiles:
@@ -70,7 +70,7 @@ class LocalFlagFiles:
         }
 
     def exists(self, path: str) -> bool:
-        # Not os.path.lexists: what cannot be looked at is not absent.
+        # Not os.path.lexists: a path that cannot be examined is not absent.
         try:
             os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -78,7 +78,7 @@ class LocalFlagFiles:
         return True
 
     def set_aside(self, path: str) -> None:
-        self.remove(path)  # what describe() has found is all of it
+        self.remove(path)  # describe() has returned everything that restore() needs
 
     def remove(self, path: str) -> None:
         try:
@@ -98,7 +98,7 @@ class LocalFlagFiles:
             else:
                 self._write(path, content, int(found["mode"], 8), (int(found["owner"]), int(found["group"])))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise FlagFileError(f"what the record says of {path} cannot be put back: {error!r}")
+            raise FlagFileError(f"the finding of {path} in the record cannot be restored: {error!r}")
 
     @staticmethod
     def _link(path: str, target: bytes) -> None:
@@ -122,7 +122,7 @@ class LocalFlagFiles:
                     os.fchown(descriptor, *owner)
                 stream.write(content)
                 stream.flush()
-                # Last: for who is not root, a change of owner and a write take the setuid bit away.
+                # Last: for a user other than root, a change of owner and a write clear the setuid bit.
                 os.fchmod(descriptor, mode)
             os.replace(beside, path)
         except BaseException:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The services of a VM: which run, and how they are stopped and started without waiting for it."""
+"""The services of a VM: their states, and requests to stop, start or pause them, without waiting."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 class ServiceError(Exception):
-    """The service manager cannot be asked, or refuses; the message says what it said."""
+    """The service manager cannot be reached, or refuses; the message has its answer."""
 
 
 class ServiceState(t.NamedTuple):
-    """One service, in the words of systemd (page systemctl(1), properties LoadState, ActiveState and Job) or of Windows."""
+    """One service, as systemd (systemctl(1), properties LoadState, ActiveState and Job) or Windows reports it."""
 
     name: str
     known: bool
     """Whether the VM has such a service."""
     state: str
-    """active, activating, deactivating, inactive, failed, reloading or refreshing. On Windows as ansible.windows.win_service_info says it."""
+    """active, activating, deactivating, inactive, failed, reloading or refreshing. On Windows as ansible.windows.win_service_info returns it."""
     has_job: bool
     """Whether the service manager is about to start or stop it."""
     start_mode: str = ""
     """auto, delayed, manual or disabled. Windows only."""
     exit_code: int = 0
-    """With which it ended last. Windows only."""
+    """The exit code of its last end. Windows only."""
     needed_by: t.Sequence[str] = ()
     """The services that need it. Windows only."""
 
 
 class Services(t.Protocol):
-    """The services of one VM. Raise ServiceError where they cannot be asked."""
+    """The services of one VM. Raise ServiceError where the service manager cannot be reached."""
 
     def states(self, names: t.Sequence[str]) -> list[ServiceState]:
         """Return the state of each, in the order given."""
 
     def stop(self, names: t.Sequence[str]) -> list[str]:
-        """Ask for a stop, without waiting. Return those that did not take it because services that run need them."""
+        """Request a stop, without waiting. Return the services that refused it because running services need them."""
 
     def start(self, names: t.Sequence[str]) -> None:
-        """Ask for a start, without waiting."""
+        """Request a start, without waiting."""
 
     def pause(self, names: t.Sequence[str]) -> None:
-        """Ask for a pause, without waiting."""
+        """Request a pause, without waiting."""
 
 
 class SystemdServices:
@@ -66,7 +66,7 @@ class SystemdServices:
 
     def stop(self, names: t.Sequence[str]) -> list[str]:
         self._systemctl("stop", "--no-block", "--", *names)
-        return []  # systemd stops those that need them, too
+        return []  # systemd also stops the services that need them
 
     def start(self, names: t.Sequence[str]) -> None:
         self._systemctl("start", "--no-block", "--", *names)
@@ -74,13 +74,13 @@ class SystemdServices:
     def pause(self, names: t.Sequence[str]) -> None:
         raise ServiceError("systemd pauses no units")
 
-    def _systemctl(self, *words: str) -> str:
+    def _systemctl(self, *arguments: str) -> str:
         try:
-            code, output, errors = self._run_command(["systemctl", *words])
+            code, output, errors = self._run_command(["systemctl", *arguments])
         except OSError as error:
             raise ServiceError(f"systemctl cannot be run: {error}")
         if code != 0:
-            raise ServiceError(f"systemctl {words[0]} ended with exit code {code}: {(errors.strip() or output.strip())[-400:] or 'nothing was said'}")
+            raise ServiceError(f"systemctl {arguments[0]} ended with exit code {code}: {(errors.strip() or output.strip())[-400:] or 'no output'}")
         return output
 
 

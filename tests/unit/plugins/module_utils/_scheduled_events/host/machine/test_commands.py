@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import commands as module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.commands import LocalCommands
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine import commands as module
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import LocalCommands
 
 
 def run(line, seconds=10.0, **environment):
@@ -25,7 +25,7 @@ def shell(script):
 
 
 def is_alive(process):
-    """Whether it runs; one that has ended, and that nothing has waited for, does not."""
+    """Return whether the process runs. One that has ended does not run, even before it is waited for."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii") as stream:
             return stream.read().rpartition(")")[2].split()[0] not in ("Z", "X")

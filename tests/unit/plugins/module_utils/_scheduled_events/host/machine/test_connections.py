@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.connections import LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import LocalConnections
 
 CONNECTIONS = LocalConnections()
 
@@ -26,7 +26,7 @@ def listener(request):
 
 
 def counted(port, wanted):
-    """The count, as soon as it is what is wanted."""
+    """Return the count, as soon as it is the wanted one."""
     for _attempt in range(100):
         if CONNECTIONS.count([port]) == wanted:
             break

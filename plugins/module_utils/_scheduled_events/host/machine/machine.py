@@ -1,0 +1,46 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The parts of a VM that drain methods use: its clock, commands, services, flag files and connections."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import Commands, LocalCommands
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import Connections, LocalConnections
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import FailoverCluster
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFiles, LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import Services, SystemdServices
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import WebServer
+
+
+def _never_lost(error: BaseException) -> bool:
+    return False
+
+
+class Machine(t.NamedTuple):
+    """One VM, as drain methods reach it."""
+
+    now: t.Callable[[], str]
+    """Return the VM's clock in the form of utc_text."""
+    commands: Commands
+    services: Services
+    flag_files: FlagFiles
+    connections: Connections
+    system: str = "linux"
+    """linux or windows."""
+    web_server: WebServer | None = None
+    """IIS; None on Linux."""
+    is_lost: t.Callable[[BaseException], bool] = _never_lost
+    """Return whether an error means that the VM is not reachable any more. Such an error is raised again: nothing has failed on the VM."""
+    failover_cluster: FailoverCluster | None = None
+    """The failover cluster that the VM may be a node of; None on Linux."""
+
+
+def local_machine(now: t.Callable[[], str], run_command: RunCommand) -> Machine:
+    """Return this machine. ``run_command`` runs a list of arguments, with messages in English."""
+    return Machine(now, LocalCommands(), SystemdServices(run_command), LocalFlagFiles(), LocalConnections())
