@@ -43,10 +43,10 @@ def listed(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def observed(record: dict[str, Any], moment: float, events: Any = (), **more: Any) -> dict[str, Any]:
-    names = [{"id": one["id"], "method": one["method"]} for one in record["methods"]]
+    methods = [one["method"] for one in record["methods"]] or ["command"]
     return vm(
-        "web1", events, [record], methods=[one["method"] for one in names], now=at(moment), enabled_at=at(moment - 90_000),
-        boot_id=record["boot_id"], identity={"name": "web1", "resource_group": "RG", "subscription_id": "S", "vm_id": record["vm_id"]}, **more,
+        "web1", events, [record], methods=methods, now=at(moment), enabled_at=at(moment - 90_000),
+        boot_id=record["boot_id"] or "boot", identity={"name": "web1", "resource_group": "RG", "subscription_id": "S", "vm_id": record["vm_id"]}, **more,
     )  # fmt: skip
 
 
@@ -57,10 +57,9 @@ def test_what_is_approved_and_not_over_stays_out(version: str) -> None:
     assert acts(plan(observed(record, moment, [listed(record)]), now=moment)) == []
 
 
-@pytest.mark.parametrize("state", ["approved", "recovering"])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_is_over_is_put_back(version: str, state: str) -> None:
-    record = {**written(version, state), "missing_since": None}
+def test_what_is_over_is_put_back(version: str) -> None:
+    record = written(version, "approved")
     event_id, moment = record["event"]["event_id"], later(record, 60)
     # A first good document without it is noted, a second one some seconds later is believed.
     first = plan(observed(record, moment), now=moment)
@@ -71,8 +70,25 @@ def test_what_is_over_is_put_back(version: str, state: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_a_recovery_that_was_begun_goes_on(version: str) -> None:
+    record = written(version, "recovering")
+    moment = later(record)
+    assert acts(plan(observed(record, moment), now=moment)) == [f"recover web1 {record['event']['event_id']}"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_drain_that_was_begun_goes_on_under_its_own_rule(version: str) -> None:
     record = written(version, "draining")
     event_id, moment = record["event"]["event_id"], later(record)
     found = plan(observed(record, moment, [listed(record)]), now=moment, policy=[{"name": "nothing", "drain": False, "approve": "never"}])
     assert acts(found) == [f"drain web1 {event_id}"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_person_held_stays_held(version: str) -> None:
+    record = written(version, "held")
+    event_id, moment = record["event"]["event_id"], later(record)
+    assert record["decision"]["action"] == "hold"
+    assert acts(plan(observed(record, moment, [listed(record)]), now=moment)) == []
+    # Without that override it drains: it is the override that holds.
+    assert acts(plan(observed({**record, "decision": None}, moment, [listed(record)]), now=moment)) == [f"drain web1 {event_id}"]

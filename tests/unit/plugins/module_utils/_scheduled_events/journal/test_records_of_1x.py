@@ -53,6 +53,7 @@ def test_each_kind_of_each_release_is_here():
     assert sum(map(len, OF_KIND.values())) == len(EVERY)
     found = {(path.relative_to(VECTORS).parts[0], kind) for kind, paths in OF_KIND.items() for path in paths}
     assert found >= {(version, kind) for version in ("1.3.1", "1.4.0") for kind in ("event-", "mirror-", "claim-")}
+    assert ("1.3.1", "upgrade-") in found and ("1.4.0", "tombstone-") in found
 
 
 @each("event-")
