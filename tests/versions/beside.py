@@ -295,6 +295,7 @@ def an_upgrade_goes_on(site: Site) -> None:
     lab = site.lab
     lab.all["respond_capacity"] = [{"name": "web", "members": VMS, "max_unavailable": 1}]
     lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=100, upgrade_interval=1, folder=str(lab.folder))
+    lab.all["respond_timing"]["lease_seconds"] = LIMIT
     work = [{"ansible.builtin.shell": "echo {{ inventory_hostname }} >> {{ folder }}/upgraded; sleep {{ nap }}"}]
     (lab.folder / "work.yml").write_text(json.dumps(work))
     given = {"upgrade_hosts": "all", "upgrade_name": "Kernel", "upgrade_tasks": "work.yml"}
