@@ -181,7 +181,7 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{_because(participant)}.")
         lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
-    lines.append(f"Steps of the next pass: {'; '.join(taken) if taken else 'none'}.")
+    lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 
 
