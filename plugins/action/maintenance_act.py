@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_settings, refused_variables
 
 ASKED = ("action", "event_id", "event_ids", "iteration")
 
@@ -46,7 +46,7 @@ class ActionModule(EitherWay):
             if refused:
                 return {"failed": True, "msg": refused, "refused": True}
             # In the variables of this host alone: role respond has looked at those that all have. It holds what it is a part of.
-            renamed = refused_variables(task_vars)
+            renamed = refused_variables(task_vars) or refused_settings(task_vars.get("respond_timing"))
             if renamed:
                 return {"failed": True, "msg": renamed}
             if flag(vm_settings.get("exclude")) is True:

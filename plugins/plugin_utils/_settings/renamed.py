@@ -54,6 +54,11 @@ def refused_setting(name: str) -> str | None:
     return _refusal("settings", [(name, SETTINGS[name])] if name in SETTINGS else [])
 
 
+def refused_settings(given: Any) -> str | None:
+    """Return why a host's own respond_timing is refused, None if it has no key of an old name. A template, being text, has none here."""
+    return _refusal("settings", ((name, SETTINGS[name]) for name in map(str, given) if name in SETTINGS)) if isinstance(given, Mapping) else None
+
+
 def refused_options(module: str, options: Mapping[str, Any]) -> str | None:
     """Return why the options of a module are refused, or None."""
     pairs = [(name, new) for name, new in OPTIONS.get(module, {}).items() if name in options]

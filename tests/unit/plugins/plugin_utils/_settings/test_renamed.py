@@ -120,3 +120,17 @@ def test_a_vm_with_a_variable_of_an_old_name_is_not_asked() -> None:
     # Unlike settings in facts, which anybody on the VM can make: this VM stays in the play, unread, and holds its events.
     assert "refused" not in result
     assert MaintenanceAct._without_the_vm(t.cast(t.Any, vm), None, {"drain_mirror": "vm2"}) is None
+
+
+@pytest.mark.parametrize("name", renamed.SETTINGS)
+def test_a_vm_with_a_setting_of_an_old_name_in_a_respond_timing_of_its_own_is_not_asked(name: str) -> None:
+    """Role respond has looked at that of one host only."""
+    vm = types.SimpleNamespace(_task=types.SimpleNamespace(args={"actions": [{"action": "drain"}]}))
+    result = MaintenanceAct._without_the_vm(t.cast(t.Any, vm), {}, {"respond_timing": {name: 60}})
+    assert result is not None and result["failed"] and f"{name} is {renamed.SETTINGS[name]} now" in result["msg"]
+
+
+@pytest.mark.parametrize("timing", [None, {}, {"lease_seconds": 60}, "{{ timing_of_the_fleet }}", ["claim_seconds"]])
+def test_a_respond_timing_without_an_old_name_is_not_refused(timing: t.Any) -> None:
+    vm = types.SimpleNamespace(_task=types.SimpleNamespace(args={"actions": [{"action": "drain"}]}))
+    assert MaintenanceAct._without_the_vm(t.cast(t.Any, vm), {}, {"respond_timing": timing}) is None

@@ -73,7 +73,12 @@ def test_one_event_explained() -> None:
     two = event(resources=("vm1", "vm2"))
     found = plan(vm("vm1", [two], [record("drained", two)]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
     text = "\n".join(status(found, event_id="e1"))
-    for text in ("Rule 'everything else': drains, approves after drain.", "Not read, so it is not approved: vm2.", "would be put back to: web.service active"):
+    for text in (
+        "Rule 'everything else': drains, approves after drain.",
+        "Not read, so it is not approved: vm2.",
+        "would be put back to: web.service active",
+        "Actions of the next pass: ",
+    ):
         assert text in text
     undone = plan(vm("vm1", [], [record("recovering", outcome="completed", methods=[method("undone")])]))
     assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
