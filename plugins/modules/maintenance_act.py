@@ -164,8 +164,8 @@ results:
       sample: lease_lost
     state:
       description:
-        - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding) or C(finding)), an undo (V(undoing), V(undone), V(failed)),
-          or V(approved).
+        - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding) or C(finding)), an undo (V(undoing), V(undone),
+          V(failed)), or V(approved).
       returned: for drains, undos and approvals
       type: str
       sample: drained
