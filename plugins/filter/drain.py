@@ -51,6 +51,16 @@ def drain_options(step: Any, folder: str) -> dict[str, Any]:
     return {**catalogue.defaults_of(step["kind"], str(folder)), **step["given"]}
 
 
+def drain_answer(result: Any, action: Any) -> answers.Answer:
+    """The answer of maintenance_act about one action."""
+    return answers.of_engine(result, action)
+
+
+def drain_stage_answer(said: Any, stage: str, kind: str) -> answers.StageAnswer:
+    """The answer of a stage of a method that is tasks."""
+    return answers.of_stage(said, str(stage), str(kind))
+
+
 def drain_tasks_checked(said: Any, file: str, recorded: str) -> answers.Answer:
     """The answer of a check of method tasks."""
     return answers.checked(said, str(file), str(recorded))
@@ -117,6 +127,7 @@ class FilterModule:
         """The filters of this file."""
         return {
             "drain_replica": drain_replica,
+            "drain_answer": drain_answer,
             "drain_failover_error": drain_failover_error,
             "drain_failovers": drain_failovers,
             "drain_finding": drain_finding,
@@ -128,6 +139,7 @@ class FilterModule:
             "drain_problems": drain_problems,
             "drain_segments": drain_segments,
             "drain_orders": drain_orders,
+            "drain_stage_answer": drain_stage_answer,
             "drain_tasks_checked": drain_tasks_checked,
             "drain_tasks_undone": drain_tasks_undone,
             "drain_undo_orders": drain_undo_orders,

@@ -30,6 +30,8 @@ options:
       - V(approve) records the intention, approves C(event_ids) for C(approve_for), and records that.
       - V(drain) begins or checks the methods in C(methods) for C(event). It takes C(deadline), C(late), C(rule), C(verify), C(problem), C(complete) and
         C(stop_at_finding) and C(peers) too.
+      - A method that is tasks of the controller comes with what its tasks found (C(finding), which is recorded before they act) or answered
+        (C(answer), with C(state) and C(error)). An answer of another stage, or before the method has begun, is a failed drain or undo.
       - V(take_over) makes SQL Server C(instance) on this Windows VM primary of the availability group C(group), whose primary was on a VM that drains.
       - V(undo) and V(recover) undo the methods in C(methods), which are in the order of undoing.
     type: list
@@ -162,8 +164,8 @@ results:
       sample: lease_lost
     state:
       description:
-        - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding)), an undo (V(undoing), V(undone), V(failed)),
-          or V(approved).
+        - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding) or C(finding)), an undo (V(undoing), V(undone),
+          V(failed)), or V(approved).
       returned: for drains, undos and approvals
       type: str
       sample: drained

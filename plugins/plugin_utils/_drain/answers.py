@@ -3,11 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Answers of methods that are tasks, and what method tasks makes of the fact drain_tasks_state: silence is no drain."""
+"""Answers of methods that are tasks, by the stage, of method tasks, and of the engine on a VM, by what it was asked. Silence is no drain."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 
 
 class Answer(TypedDict):
@@ -17,6 +20,22 @@ class Answer(TypedDict):
     error: str | None
 
 
+class StageAnswer(Answer, total=False):
+    """What a stage of a method that is tasks has answered."""
+
+    finding: dict[str, Any]
+    """Of find.yml."""
+
+
+# What the engine may answer, by what was asked; by what tasks have answered already, it may make nothing better of it.
+DRAIN_STATES, UNDO_STATES = ("drained", "draining", "failed"), ("undone", "undoing", "failed")
+AT_MOST: Mapping[str, Sequence[str]] = {
+    "drained": ("drained", "failed"),
+    "draining": ("draining", "failed"),
+    "lost": ("draining", "failed"),
+    "undone": UNDO_STATES,
+    "undoing": ("undoing", "failed"),
+}
 CHECKED = {"drained": None, "draining": "says that it is still draining", "failed": "says that the drain failed"}
 UNDONE = {"undone": None, "undoing": "says that it is still undoing", "failed": "says that it failed"}
 
@@ -39,3 +58,53 @@ def _answer(said: Any, file: str, known: dict[str, str | None]) -> Answer:
         return {"state": state, "error": None if words is None else f"{file} {words}"}
     states = " or ".join((", ".join(list(known)[:-1]), list(known)[-1]))
     return {"state": "failed", "error": f"{file} must end by setting the fact drain_tasks_state to {states}; it is {state or 'empty'}"}
+
+
+# What the files of a method may set method_answer to.
+STAGES: Mapping[str, Sequence[str]] = {"check": ("drained", "draining", "lost", "failed"), "undo": ("undone", "undoing", "failed")}
+
+
+def of_stage(said: Any, stage: str, kind: str) -> StageAnswer:
+    """Return what find.yml, begin.yml, check.yml or undo.yml of a method has answered. What is no answer of that stage has failed."""
+    given = plain_values.mapping(said)
+    if stage == "find":
+        finding = given.get("finding")
+        if isinstance(finding, Mapping):
+            return {"state": "found", "error": None, "finding": dict(finding)}
+        return {"state": "failed", "error": f"{kind}: find.yml must end by setting the fact method_answer to a dictionary with finding, a dictionary"}
+    state, error = given.get("state"), given.get("error")
+    if stage == "begin":
+        # A begin that does not fail has begun; what came of it is for the check to say.
+        return {"state": "begun", "error": None}
+    known = STAGES[stage]
+    if state not in known:
+        must = f"must end by setting the fact method_answer to a dictionary with state, one of {', '.join(known)}"
+        return {"state": "failed", "error": f"{kind}: {stage}.yml {must}; it is {state or 'empty'}"}
+    return {"state": str(state), "error": None if error in (None, "") else str(error)}
+
+
+def of_engine(result: Any, action: Mapping[str, Any]) -> Answer:
+    """Return the answer of maintenance_act about the one action that it was given. Anything but an answer to that is a failure."""
+    found = plain_values.mapping(next(iter(plain_values.items(plain_values.mapping(result).get("results"))), None))
+    told = next((plain_values.mapping(order) for order in plain_values.items(action.get("methods"))), {})
+    said = plain_values.mapping(told.get("answer"))
+    known = _expected(action, told, said)
+    state = found.get("state") if found.get("state") in known else "failed"
+    words = [str(found.get("error") or found.get("msg") or "")]
+    if state != found.get("state") and not words[0]:
+        words = [f"the VM has answered {found['state']}, and not {' or '.join(known)}" if found.get("state") else "the VM has not answered"]
+    reason = str(said.get("error") or "") if said.get("state") == "failed" else ""
+    if reason not in words[0]:
+        # Why the tasks failed comes before why that could not be recorded.
+        words.insert(0, reason)
+    return {"state": str(state), "error": "; ".join(filter(None, words)) or None}
+
+
+def _expected(action: Mapping[str, Any], told: Mapping[str, Any], said: Mapping[str, Any]) -> Sequence[str]:
+    if "finding" in told:
+        return ("found", "failed")
+    if "answer" in told:
+        return AT_MOST.get(str(said.get("state")), ("failed",))
+    if action.get("action") == "undo":
+        return UNDO_STATES
+    return (*DRAIN_STATES, "found") if plain_values.flag(action.get("stop_at_finding")) else DRAIN_STATES

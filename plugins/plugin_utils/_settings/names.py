@@ -30,6 +30,8 @@ RESULTS = frozenset(
         "gate_own_restarts",
         "gate_result",
         "gate_skipped",
+        "method_answer",
+        "method_result",
         "observe_result",
         "recover_result",
         "respond_plan",

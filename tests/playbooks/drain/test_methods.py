@@ -134,16 +134,21 @@ def test_command_tasks_none_and_a_method_of_ones_own(fleet: Fleet, tmp_path: Pat
     own = tmp_path / "methods" / "flagged"
     own.mkdir(parents=True)
     (own / "options.yml").write_text("size: {type: whole, default: 3, description: a whole number}\n")
+    (own / "find.yml").write_text("- ansible.builtin.set_fact: {method_answer: {finding: {was: '{{ method_state }}'}}}\n")
     (own / "begin.yml").write_text(
-        "- ansible.builtin.include_tasks: '{{ role_path }}/tasks/found.yml'\n  vars: {__drain_finding: {was: 1}}\n"
-        "- ansible.builtin.copy: {dest: '{{ test_folder }}/own', content: '{{ __drain_options.size }}', mode: '0600'}\n  register: __drain_acted\n"
+        "- ansible.builtin.copy: {dest: '{{ test_folder }}/own', content: '{{ method_options.size }}', mode: '0600'}\n  register: method_result\n"
     )
-    (own / "check.yml").write_text("- ansible.builtin.set_fact: {__drain_answer: {state: drained, error: null}}\n")
+    (own / "check.yml").write_text("- ansible.builtin.set_fact: {method_answer: {state: drained, error: null}}\n")
     (own / "undo.yml").write_text(
-        "- ansible.builtin.file: {path: '{{ test_folder }}/own', state: absent}\n  register: __drain_acted\n"
-        "- ansible.builtin.set_fact: {__drain_answer: {state: undone, error: null}}\n"
+        "- ansible.builtin.file: {path: '{{ test_folder }}/own', state: absent}\n  register: method_result\n"
+        "- ansible.builtin.set_fact: {method_answer: {state: undone, error: null}}\n"
     )
     flagged = fleet.add("flagged", [{"method": "flagged"}], drain_methods_path=str(own.parent))
+    # Its check says nothing, and the answer of the one before it is no answer of its own.
+    (own.parent / "mute").mkdir()
+    for name in ("begin", "check", "undo"):
+        (own.parent / "mute" / f"{name}.yml").write_text("- ansible.builtin.debug: {msg: '{{ method_finding }}'}\n")
+    mute = fleet.add("mute", [{"method": "flagged"}, {"method": "mute"}], drain_methods_path=str(own.parent))
 
     fleet.drain()
     assert nothing.state == "drained" and nothing.record["phase"] == "drained"
@@ -158,6 +163,8 @@ def test_command_tasks_none_and_a_method_of_ones_own(fleet: Fleet, tmp_path: Pat
     assert tasks.state == "draining" and tasks.path("busy").exists()
     assert silent.state == "failed" and "must end by setting the fact drain_tasks_state" in silent.result["error"], silent.result
     assert flagged.state == "drained" and flagged.path("own").read_text() == "3"
+    assert mute.state == "failed" and "mute: check.yml must end by setting the fact method_answer" in mute.result["error"], mute.result
+    assert [method["state"] for method in mute.record["methods"]] == ["drained", "failed"] and mute.method(1)["before"] == {}
 
     ordered.path("gate").touch()
     tasks.path("idle").touch()
@@ -175,7 +182,7 @@ def test_command_tasks_none_and_a_method_of_ones_own(fleet: Fleet, tmp_path: Pat
     assert log_of(ordered)[8:] == ["one-check", "two-check", "two-begin", "two-check"]
     assert ordered.state == "draining" and ordered.record["phase"] == "draining"
     assert flagged.state == "drained" and len(flagged.record["methods"]) == 1, flagged.result
-    assert flagged.method(0)["options"] == {"size": 3} and flagged.method(0)["before"] == {"was": 1}
+    assert flagged.method(0)["options"] == {"size": 3} and flagged.method(0)["before"] == {"was": "new"}
 
     fleet.recover("nothing", "ordered", "tasks", "flagged")
     assert [host.result["error"] for host in (nothing, ordered, tasks, flagged)] == [None] * 4

@@ -164,14 +164,20 @@ def test_a_method_of_ones_own_needs_its_folder_only(tmp_path: pathlib.Path) -> N
     (play,) = yaml.safe_load((tmp_path / "rehearse.yml").read_text())
     folder = tmp_path / play["vars"]["drain_methods_path"]
     files = {path.name: yaml.safe_load(path.read_text()) for path in (folder / "marker").iterdir()}
-    assert set(files) == {"options.yml", "begin.yml", "check.yml", "undo.yml"}
+    assert set(files) == {"options.yml", "find.yml", "begin.yml", "check.yml", "undo.yml"}
     folders = [str(ROOT / "roles" / "drain" / "tasks" / "methods"), str(folder)]
     for system in ("linux", "windows"):
         assert validation.problems(play["vars"]["drain_methods"], [], system, folders, own_folder=str(folder)) == []
         (said,) = validation.problems([{"method": "marker"}], [], system, folders, own_folder=str(folder))
         assert "path is missing" in said
-    # The parts of the contract that docs/drain-methods.md describes.
-    assert (ROOT / "roles" / "drain" / "tasks" / "found.yml").is_file()
-    assert {task.get("register") for task in files["begin.yml"]} >= {"__drain_acted"}
-    for name in ("check.yml", "undo.yml"):
-        assert set(files[name][-1]["ansible.builtin.set_fact"]["__drain_answer"]) == {"state", "error"}
+    # The contract that docs/drain-methods.md describes: its variables, all of which the role gives, and an answer from each file but begin.yml.
+    page = (ROOT / "docs" / "drain-methods.md").read_text().split("## A method of your own\n")[1]
+    described = set(re.findall(r"^\| `(method_[a-z]+)` \|", page, re.MULTILINE))
+    (given,) = [set(task["vars"]) for task in yaml.safe_load((ROOT / "roles/drain/tasks/stage.yml").read_text()) if "vars" in task]
+    assert given == described
+    for path in (folder / "marker").iterdir():
+        assert set(re.findall(r"\b(?:method|drain)_[a-z]+|\b__\w+", path.read_text())) <= described | {"method_answer", "method_result"}
+    for name, keys in {"find.yml": {"finding"}, "check.yml": {"state", "error"}, "undo.yml": {"state", "error"}}.items():
+        assert set(files[name][-1]["ansible.builtin.set_fact"]["method_answer"]) == keys
+        assert f"| `{name}` |" in page
+    assert not any("ansible.builtin.set_fact" in task for task in files["begin.yml"])

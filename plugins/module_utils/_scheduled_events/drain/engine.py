@@ -63,7 +63,7 @@ class Identity(t.NamedTuple):
 
 
 class _StoppedAtFinding(Exception):
-    """What was found must be copied to another VM, or another host must act, before the method acts."""
+    """What was found must be copied to another VM, or another host or the tasks of the method must act, before it goes on."""
 
 
 class Drain:
@@ -127,8 +127,13 @@ class Drain:
     def _work(self, order: MethodOrder) -> Answer:
         if not order.runs:
             return Answer(FAILED, order.report)
-        method = method_of(order, self._machine.system)
+        if order.finding is not None:
+            self._record_finding(order, order.options, order.finding)
+            raise _StoppedAtFinding
         entry = self._entry(order)
+        if order.answer is not None:
+            return self._answered(order.answer, entry)
+        method = method_of(order, self._machine.system)
         if entry.state not in (BEGUN, DRAINED) or (entry.state == BEGUN and self._other_boot(entry) and not self._order.verify):
             self._begin(method, order)
         answer = method.check(self._machine, self._task(order))
@@ -137,27 +142,37 @@ class Drain:
             answer = method.check(self._machine, self._task(order))
         return answer
 
+    @staticmethod
+    def _answered(answer: Answer, entry: Entry) -> Answer:
+        """Return what tasks of the controller have answered. A method that is not begun here has nothing to answer."""
+        if answer.state == FAILED or entry.state in (FOUND, BEGUN, DRAINED):
+            return answer
+        return Answer(FAILED, f"the answer is {answer.state!r}, and the method has not begun: it is {entry.state}")
+
     def _begin(self, method: Method, order: MethodOrder) -> None:
         task = self._task(order)
         found = method.find(self._machine, task)
-        changes = {"deadline": self._order.deadline, "rule": self._order.rule or None, "attempts": self._attempt, "verified_at": None}
-        entry = {
-            "id": order.id,
-            "method": order.kind,
-            "options": dict(task.options),
-            "before": found,
-            "state": FOUND,
-            "boot_id": self._identity.boot_id,
-            "error": None,
-            "outside": order.outside,
-        }
-        self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
+        self._record_finding(order, task.options, found)
         task = self._task(order)._replace(present=found)
         if self._order.stop_at_finding:
             self._handover = method.handover(self._machine, task)
             if order.outside or self._handover:
                 raise _StoppedAtFinding
         method.begin(self._machine, task)
+
+    def _record_finding(self, order: MethodOrder, options: t.Mapping[str, t.Any], found: t.Mapping[str, t.Any]) -> None:
+        changes = {"deadline": self._order.deadline, "rule": self._order.rule or None, "attempts": self._attempt, "verified_at": None}
+        entry = {
+            "id": order.id,
+            "method": order.kind,
+            "options": dict(options),
+            "before": dict(found),
+            "state": FOUND,
+            "boot_id": self._identity.boot_id,
+            "error": None,
+            "outside": order.outside,
+        }
+        self._write(dict(changes, **self._phase_change("draining")), method=entry, event=self._order.event)
 
     def _judge(self, answer: Answer) -> Answer:
         if answer.state not in (DRAINING, LOST):

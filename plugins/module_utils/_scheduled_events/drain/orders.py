@@ -9,6 +9,20 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
+    DRAINED,
+    DRAINING,
+    FAILED,
+    LOST,
+    UNDOING,
+    UNDONE,
+    Answer,
+)
+
+# What tasks on the controller may answer, by the stage that they were asked for.
+CHECKED = (DRAINED, DRAINING, LOST, FAILED)
+UNDO_ANSWERS = (UNDONE, UNDOING, FAILED)
+
 
 class OrderError(ValueError):
     """An order that cannot be read; the message says what is wrong with it."""
@@ -32,6 +46,10 @@ class MethodOrder(t.NamedTuple):
     """What cannot be done here, and how an operator does it."""
     override: t.Mapping[str, t.Any]
     """Options that come from the settings, whatever the record says: what is asked of other hosts."""
+    finding: t.Mapping[str, t.Any] | None = None
+    """Of a method that is tasks of the controller: what they have found. It is recorded, and they act only then."""
+    answer: Answer | None = None
+    """Of such a method: what its check or its undo has answered. It is judged and recorded."""
 
 
 class DrainOrder(t.NamedTuple):
@@ -71,7 +89,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
     """Parse the order of a drain. Raise OrderError."""
     return DrainOrder(
         event=_mapping(given, "event"),
-        methods=_methods(given),
+        methods=_methods(given, CHECKED),
         deadline=_text(given, "deadline"),
         late=given.get("late") is True,
         rule=_mapping(given, "rule"),
@@ -87,21 +105,21 @@ def undo_order(given: t.Mapping[str, t.Any]) -> UndoOrder:
     """Parse the order of an undo. Raise OrderError."""
     return UndoOrder(
         event=_mapping(given, "event"),
-        methods=_methods(given),
+        methods=_methods(given, UNDO_ANSWERS),
         keep_phase=given.get("keep_phase") is True,
         complete=given.get("complete") is not False,
         reports=[str(report) for report in given.get("reports") or ()],
     )
 
 
-def _methods(given: t.Mapping[str, t.Any]) -> list[MethodOrder]:
+def _methods(given: t.Mapping[str, t.Any], answers: t.Sequence[str]) -> list[MethodOrder]:
     orders = given.get("methods")
     if not isinstance(orders, (list, tuple)):
         raise OrderError("methods must be a list of methods")
-    return [_method(order) for order in orders]
+    return [_method(order, answers) for order in orders]
 
 
-def _method(given: t.Any) -> MethodOrder:
+def _method(given: t.Any, answers: t.Sequence[str]) -> MethodOrder:
     if not isinstance(given, t.Mapping) or not isinstance(given.get("id"), str) or not isinstance(given.get("kind"), str):
         raise OrderError("each of methods must be a method with id and kind")
     return MethodOrder(
@@ -114,7 +132,23 @@ def _method(given: t.Any) -> MethodOrder:
         ends=given.get("ends") is not False,
         report=_text(given, "report"),
         override=_mapping(given, "override"),
+        finding=None if given.get("finding") is None else _finding(given["finding"]),
+        answer=None if given.get("answer") is None else _answer(given["answer"], answers),
     )
+
+
+def _finding(given: t.Any) -> dict[str, t.Any]:
+    if not isinstance(given, t.Mapping):
+        raise OrderError("finding must be a dictionary")
+    return dict(given)
+
+
+def _answer(given: t.Any, known: t.Sequence[str]) -> Answer:
+    """Parse what tasks have answered. What is no answer of the stage that they were asked for has failed."""
+    state = given.get("state") if isinstance(given, t.Mapping) else None
+    if state not in known:
+        return Answer(FAILED, f"the answer is {state!r}; it must be {', '.join(known)}")
+    return Answer(str(state), _text(given, "error"))
 
 
 def _mapping(given: t.Mapping[str, t.Any], key: str) -> dict[str, t.Any]:

@@ -75,6 +75,8 @@ class Undo:
         entry = self._entry(order)
         if not order.runs or entry.untouched:
             return Answer(UNDONE)
+        if order.answer is not None:
+            return order.answer
         method = method_of(order, self._machine.system)
         options = options_of(order, entry, self._machine.system)
         return method.undo(self._machine, Task(options, entry.before or {}, entry.state, entry.since, self._environment))

@@ -1,0 +1,191 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Methods that are tasks of the controller: the engine judges and records what they found and answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
+from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import Vm, step
+
+HAPROXY = "1-haproxy"
+PAST = "2026-11-21T20:55:00Z"
+
+
+@pytest.fixture
+def vm(tmp_path):
+    return Vm(tmp_path)
+
+
+def told(answer=None, *, finding=None, **keys):
+    """The order of a method whose tasks have been run."""
+    more = {"answer": answer} if answer is not None else {"finding": finding}
+    return step("haproxy", **{"where": "controller", "outside": True, "given": {"balancers": ["lb1"]}, **more, **keys})
+
+
+def begun(vm, **keys):
+    return vm.drain(told(finding={"was": "ready"}), **keys)
+
+
+def test_a_finding_is_recorded_before_the_tasks_act(vm):
+    outcome = begun(vm, deadline=PAST, rule={"name": "all"})
+    assert (outcome.state, outcome.error, dict(outcome.handover)) == ("found", None, {})
+    entry, record = vm.entry(HAPROXY), vm.record()
+    assert {key: entry[key] for key in ("method", "options", "before", "state", "boot_id", "error", "outside")} == {
+        "method": "haproxy", "options": {"balancers": ["lb1"]}, "before": {"was": "ready"}, "state": "found", "boot_id": "boot-1", "error": None,
+        "outside": True,
+    }  # fmt: skip
+    assert (vm.phases(), record["attempts"], record["deadline"], record["rule"], record["verified_at"]) == (["draining"], 1, PAST, {"name": "all"}, None)
+
+
+def test_the_first_finding_stays_and_it_is_one_attempt(vm):
+    begun(vm)
+    assert vm.drain(told(finding={"was": "drain"})).state == "found"
+    assert (vm.entry(HAPROXY)["before"], vm.record()["attempts"]) == ({"was": "ready"}, 1)
+
+
+def test_an_empty_finding_is_one(vm):
+    vm.drain(told(finding={}))
+    assert vm.drain(told({"state": "drained"})).state == "drained"
+    assert vm.entry(HAPROXY)["before"] == {}
+
+
+def test_a_finding_that_cannot_be_recorded_is_a_failed_drain(vm):
+    vm.take_lease()
+    vm.lose_lease()
+    outcome = begun(vm)
+    assert outcome.state == "failed" and "lease" in outcome.error and vm.record() is None
+
+
+def test_what_drained_is_verified_only_when_it_is_the_last(vm):
+    begun(vm)
+    outcome = vm.drain(told({"state": "drained"}), complete=False)
+    assert (outcome.state, vm.entry(HAPROXY)["state"], vm.record()["phase"], vm.record()["verified_at"]) == ("drained", "drained", "draining", None)
+    assert vm.drain(told({"state": "drained"})).state == "drained"
+    assert vm.record()["phase"] == "drained" and vm.record()["verified_at"]
+
+
+def test_still_draining_is_recorded_once(vm):
+    begun(vm)
+    answer = told({"state": "draining", "error": "3 sessions"})
+    assert vm.drain(answer)[:2] == ("draining", "3 sessions")
+    assert (vm.entry(HAPROXY)["state"], vm.entry(HAPROXY)["error"]) == ("begun", "3 sessions")
+    revision = vm.record()["revision"]
+    assert vm.drain(answer)[:2] == ("draining", "3 sessions") and vm.record()["revision"] == revision
+
+
+def test_what_is_lost_again_is_draining_and_not_begun_here(vm):
+    begun(vm)
+    assert vm.drain(told({"state": "lost", "error": "set to ready"}))[:2] == ("draining", "set to ready")
+    assert vm.entry(HAPROXY)["state"] == "begun"
+
+
+@pytest.mark.parametrize("state", ["draining", "lost"])
+def test_after_the_deadline_it_has_failed(vm, state):
+    begun(vm)
+    outcome = vm.drain(told({"state": state, "error": "3 sessions"}), late=True, deadline=PAST)
+    assert outcome[:2] == ("failed", f"Not drained before the deadline {PAST}: 3 sessions")
+    assert (vm.record()["phase"], vm.record()["reason"], vm.entry(HAPROXY)["state"]) == ("failed", outcome.error, "failed")
+
+
+@pytest.mark.parametrize("answer", ["drained", {}, {"state": None}, {"state": "undone"}, {"state": "found"}, {"state": ["drained"]}, {"state": True}])
+def test_an_answer_of_another_stage_is_a_failed_drain(vm, answer):
+    begun(vm)
+    outcome = vm.drain(told(answer))
+    assert outcome.state == "failed" and "it must be drained, draining, lost, failed" in outcome.error
+    assert (vm.record()["phase"], vm.record()["verified_at"]) == ("failed", None)
+
+
+@pytest.mark.parametrize("state", ["drained", "draining", "lost"])
+def test_an_answer_of_what_has_not_begun_is_a_failed_drain(vm, state):
+    outcome = vm.drain(told({"state": state}))
+    assert outcome[:2] == ("failed", f"the answer is {state!r}, and the method has not begun: it is new")
+    assert vm.record()["phase"] == "failed"
+    # Nothing was found, so nothing is undone.
+    assert vm.entry(HAPROXY)["before"] is None
+
+
+def test_what_is_undone_has_to_begin_before_it_answers(vm):
+    begun(vm)
+    vm.undo(told({"state": "undone"}))
+    outcome = vm.drain(told({"state": "drained"}))
+    assert outcome.state == "failed" and "it is undone" in outcome.error
+
+
+def test_what_fails_before_it_found_anything_is_recorded_and_untouched(vm):
+    assert vm.drain(told({"state": "failed", "error": "no route to lb1"}))[:2] == ("failed", "no route to lb1")
+    assert (vm.entry(HAPROXY)["state"], vm.entry(HAPROXY)["method"], vm.entry(HAPROXY)["before"]) == ("failed", "haproxy", None)
+
+
+def test_approved_stays_approved_when_it_drains_again_after_a_boot(vm):
+    begun(vm)
+    vm.drain(told({"state": "drained"}))
+    vm.journal().write(RecordChange(changes={"phase": "approved"}))
+    vm.boot = "boot-2"
+    begun(vm)
+    assert vm.drain(told({"state": "draining"}), late=True, deadline=PAST).state == "draining"
+    assert vm.drain(told({"state": "drained"})).state == "drained"
+    assert (vm.record()["phase"], vm.entry(HAPROXY)["boot_id"], vm.record()["boot_id"]) == ("approved", "boot-2", "boot-2")
+
+
+def test_an_answer_that_cannot_be_recorded_is_a_failed_drain(vm):
+    vm.take_lease()
+    begun(vm)
+    vm.lose_lease()
+    outcome = vm.drain(told({"state": "failed", "error": "no route"}))
+    assert outcome.state == "failed" and outcome.error.startswith("no route; ") and "lease" in outcome.error
+
+
+def drained(vm):
+    begun(vm)
+    assert vm.drain(told({"state": "drained"})).state == "drained"
+
+
+def test_the_last_answer_of_an_undo_ends_it(vm):
+    drained(vm)
+    assert vm.undo(told({"state": "undone"}), complete=False)[:2] == ("undone", None)
+    assert (vm.entry(HAPROXY)["state"], vm.record()["undone"], vm.record()["phase"]) == ("undone", False, "recovering")
+    drained(vm)
+    assert vm.undo(told({"state": "undone"})).state == "undone"
+    assert vm.record()["undone"] is True
+
+
+def test_what_is_undoing_is_recorded_once(vm):
+    drained(vm)
+    answer = told({"state": "undoing", "error": "lb1: not up yet"})
+    assert vm.undo(answer)[:2] == ("undoing", "lb1: not up yet")
+    revision = vm.record()["revision"]
+    assert vm.undo(answer).state == "undoing" and vm.record()["revision"] == revision
+    assert (vm.entry(HAPROXY)["state"], vm.record()["undone"]) == ("undoing", False)
+
+
+def test_a_part_that_is_undone_does_not_end_the_method(vm):
+    drained(vm)
+    report = "backend shop of lb2 is to be put back by hand"
+    outcome = vm.undo(told({"state": "undone"}, ends=False, report=report), reports=[report])
+    assert outcome[:2] == ("undoing", report)
+    assert (vm.entry(HAPROXY)["state"], vm.entry(HAPROXY)["error"], vm.record()["undone"]) == ("undoing", report, False)
+
+
+@pytest.mark.parametrize("state", ["drained", "draining", "lost", "", None])
+def test_an_answer_of_another_stage_is_a_failed_undo(vm, state):
+    drained(vm)
+    outcome = vm.undo(told({"state": state}))
+    assert outcome.state == "failed" and "it must be undone, undoing, failed" in outcome.error
+    assert (vm.record()["phase"], vm.record()["undone"], vm.entry(HAPROXY)["state"]) == ("failed", False, "failed")
+
+
+def test_the_undo_of_a_failed_drain_keeps_its_phase(vm):
+    begun(vm)
+    vm.drain(told({"state": "failed", "error": "no route"}))
+    vm.undo(told({"state": "undone"}), keep_phase=True)
+    assert (vm.record()["phase"], vm.record()["reason"], vm.record()["undone"]) == ("failed", "no route", True)
+
+
+@pytest.mark.parametrize("finding", ["", "text", [], 0])
+def test_a_finding_that_is_no_dictionary_is_refused(finding):
+    with pytest.raises(OrderError, match="finding must be a dictionary"):
+        drain_order({"methods": [told(finding=finding)]})
