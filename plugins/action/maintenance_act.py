@@ -45,7 +45,7 @@ class ActionModule(EitherWay):
             refused = why_refused(task_vars.get("ansible_facts"))
             if refused:
                 return {"failed": True, "msg": refused, "refused": True}
-            # In the variables of this host alone: role respond has looked at those that all have. It holds what it is a part of.
+            # In the variables of this host alone: role respond has checked those of the whole play. The VM counts as unread, so its events are held.
             renamed = refused_variables(task_vars) or refused_settings(task_vars.get("respond_timing"))
             if renamed:
                 return {"failed": True, "msg": renamed}

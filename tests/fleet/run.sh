@@ -6,7 +6,7 @@
 # The lab: real guests behind a real load balancer, taken through maintenance. As root, on Debian or Ubuntu:
 #   tests/fleet/run.sh [pytest arguments]
 # FLEET_CACHE    where the guests' root is kept between runs (default .build/fleet)
-# FLEET_REPLICA   where the guests' packages come from (default: debootstrap's own)
+# FLEET_MIRROR   where the guests' packages come from (default: debootstrap's own)
 # FLEET_PYTHON   a Python 3.12 or newer with ansible-core and pytest (default .build/venv/test/bin/python)
 # FLEET_GUESTS   how many guests (default 6)
 # FLEET_SECONDS  after how many seconds everything is torn down, whatever it does (default 2300)
@@ -45,7 +45,7 @@ build_base() {
   say "building the guests' root in $cache (once, about a minute)"
   rm -rf "$cache/base"
   mkdir -p "$cache"
-  timeout 900 debootstrap --variant=minbase --include="$packages" "${suite#*:}" "$cache/base" ${FLEET_REPLICA:+"$FLEET_REPLICA"} \
+  timeout 900 debootstrap --variant=minbase --include="$packages" "${suite#*:}" "$cache/base" ${FLEET_MIRROR:+"$FLEET_MIRROR"} \
     > "$cache/debootstrap.log" 2>&1 || { tail -5 "$cache/debootstrap.log"; return 1; }
   touch "$cache/base/.complete"
 }

@@ -89,7 +89,7 @@ class WindowsHost:
         answer = self._calls.call("win_stat", path=path, get_checksum=False)
         found = answer.get("stat")
         if answer.get("failed") or not isinstance(found, dict):
-            return None, f"the file {path} cannot be looked at: {failure_text(answer)}"
+            return None, f"the file {path} cannot be examined: {failure_text(answer)}"
         if not found.get("exists"):
             return False, f"the file {path} is not there"
         if found.get("isdir"):

@@ -53,7 +53,7 @@ class WindowsFlagFiles:
         answer = self._calls.call("win_stat", path=path, get_checksum=False)
         found = accepted(answer, path).get("stat")
         if not isinstance(found, dict):
-            raise OSError(f"{path} cannot be looked at: {failure_text(answer)}")
+            raise OSError(f"{path} cannot be examined: {failure_text(answer)}")
         return found
 
     def _move(self, old: str, new: str) -> None:

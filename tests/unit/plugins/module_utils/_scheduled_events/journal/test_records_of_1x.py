@@ -20,7 +20,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
-    step,
+    record_change,
 )
 
 VECTORS = pathlib.Path(__file__).parent / "vectors"
@@ -69,7 +69,7 @@ def test_a_record_is_read_as_it_was_written(path, files, host):
 def test_a_record_is_written_on(path, files, host):
     content = json.loads(path.read_text())
     store = RecordStore(files(path), host)
-    change = step(changes={"phase": "recovered", "undone": True}, stamp=["missing_since"], vm_id=content["vm_id"])
+    change = record_change(changes={"phase": "recovered", "undone": True}, stamp=["missing_since"], vm_id=content["vm_id"])
     after = store.write(content["event"]["event_id"], change).after
     assert after["phase"] == "recovered" and after["revision"] == content["revision"] + 1
     assert after["history"][:-1] == content["history"], "what 1.x did stays in the timeline"
