@@ -30,13 +30,6 @@ SETTINGS = {"claim_seconds": "lease_seconds", "longest_wait": "longest_requeue",
 # Options of modules, and values of the option state.
 OPTIONS = {"maintenance_record": {"claim": "lease", "mirror": "replica"}}
 STATES = {"maintenance_record": {"claimed": "leased", "mirrored": "replicated"}}
-# Results that a play reads. They cannot be refused; the changelog lists them.
-RESULTS = {"observe_look": "observe_result"}
-RETURNED = {
-    "maintenance_info": {"claims": "leases", "mirrors": "replicas"},
-    "maintenance_record": {"claims": "leases", "error_kind claim_lost": "error_kind lease_lost"},
-}
-FILTERS = {"decision": "override", "drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
 
 
 def _refusal(what: str, pairs: Iterable[tuple[str, str]]) -> str | None:

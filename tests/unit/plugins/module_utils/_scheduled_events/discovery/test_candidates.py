@@ -145,7 +145,7 @@ def test_an_error_lists_every_place_and_what_to_do() -> None:
     text = fails(world)
     beginning = "No endpoint of Scheduled Events was found (endpoint: discover). Looked at: "
     assert text.startswith(f"{beginning}(1) one: not set. (2) two: 1.1.1.1, but GET http://1.1.1.1/")
-    for words in ("status 404", "(3) two: 1.1.1.1, but nobody is there. ", "(4) three: 1.1.1.1 as well. ", "(5) four: broken. ", "What to do: Ask somebody."):
+    for words in ("status 404", "(3) two: 1.1.1.1, but no listener. ", "(4) three: 1.1.1.1 as well. ", "(5) four: broken. ", "What to do: Ask the operator."):
         assert words in text
 
 

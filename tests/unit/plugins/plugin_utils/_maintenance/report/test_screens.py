@@ -211,5 +211,5 @@ def test_the_filter_for_playbooks() -> None:
     assert printable({"a": [FORGED]}, data=True) == {"a": ["x web2: approved"]}
     assert printable({"a": 1}) == "{'a': 1}"
     assert len(printable("x" * 99, limit="20")) == 20
-    with pytest.raises(AnsibleFilterError, match="limit must be a number of letters, 1 or more, not zero"):
+    with pytest.raises(AnsibleFilterError, match="limit must be a number of characters, 1 or more, not zero"):
         printable("x", limit="zero")
