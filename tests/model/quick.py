@@ -57,7 +57,7 @@ def _noted(real: Any) -> Any:
 def patches() -> list[tuple[Any, str, Any]]:
     """What to replace, for monkeypatch.setattr."""
     copying: Any = types.SimpleNamespace(deepcopy=copied)
-    stands = _noted(record_store.RecordStore._stands)
-    found: list[tuple[Any, str, Any]] = [(record_store.RecordStore, "_stands", stands)]
+    stands = _noted(record_store.RecordStore._counts)
+    found: list[tuple[Any, str, Any]] = [(record_store.RecordStore, "_counts", stands)]
     found += [(record_store, "encode", encode), (record_store, "decode", decode), (record_reading, "decode", decode), (record_changes, "copy", copying)]
     return found + [(module, "uuid", identifiers) for module in (record_store, record_reading, lease_store, record_encoding)]

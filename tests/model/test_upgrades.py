@@ -202,7 +202,7 @@ def test_what_never_comes_to_its_end_is_caught(mutant: Callable[[pytest.MonkeyPa
 
 def test_the_survivor_sees_what_is_never_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     broken.never_marked(monkeypatch)
-    monkeypatch.setattr(upgrade_ending, "TURNS", 40)
+    monkeypatch.setattr(upgrade_ending, "ITERATIONS", 40)
     explorer = Explorer(APART)
     explorer.explore()
     with pytest.raises(BrokenRule, match="never over"):
