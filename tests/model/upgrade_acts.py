@@ -82,7 +82,7 @@ def _ours(act: Calls, step: dict[str, Any]) -> Generator[tuple[Any, ...], Any, A
 
 
 ACTS: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, int], RecordOf], Calls]] = {
-    "mark": _mark,
+    "mark_progress": _mark,
     "drain": _drain,
     "renew": _renew,
     "tasks": _tasks,

@@ -322,7 +322,7 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
 
 def _beyond_capacity(unit: Unit, anyway: Container[str]) -> Unit:
     """Mark the participants that drain at their deadline without room."""
-    text = f"{unit.event_state.full}; its time has come, so it drains all the same and is not approved"
+    text = f"{unit.event_state.full}; the deadline has passed, so it drains without room and is not approved"
     participants = [replace(one, beyond_capacity=True) if one.host.name in anyway else one for one in unit.participants]
     return Unit(replace(unit.event_state, full=text), participants)
 

@@ -43,7 +43,7 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
     found: list[tuple[float, str]] = []
     for event_state in alive:
         if event_state.left is not None:
-            found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may begin then"))
+            found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may start"))
         found += [_participant(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
     silent = [host.name for host in hosts if may_come_back(host)]
     if silent:

@@ -275,7 +275,7 @@ def _missing(before: str, seen: _Seen, task: Task) -> list[str]:
 def _roles_elsewhere(seen: _Seen, task: Task, moved: t.Container[str]) -> list[str]:
     """Return in words which roles are waited for.
 
-    A role that has settled elsewhere is waited for in one observation and left where it is in the next: somebody, or its failback policy, wants it there.
+    A role that has settled elsewhere is waited for in one observation and left where it is in the next: an operator, or its failback policy, wants it there.
     """
     groups = task.finding.get("groups")
     ours = [str(group) for group in groups if group not in moved] if isinstance(groups, (list, tuple)) else []

@@ -133,7 +133,7 @@ def test_at_its_deadline_it_goes_all_the_same_and_is_not_approved() -> None:
     its = event("E1", ("vm2",), due=DEADLINE)
     found = plan(server("vm1", role="primary"), server("vm2", [its]), server("vm3", role="witness"), capacity=[db()])
     assert acts(found) == ["drain vm2 E1"]
-    assert "its time has come" in entry(found)["reason"]
+    assert "the deadline has passed" in entry(found)["reason"]
 
 
 def test_an_approval_without_a_drain_takes_the_last_one_just_as_little() -> None:

@@ -23,7 +23,7 @@ def approved(name: str, due: float | None, ago: float = 50_000.0) -> dict[str, A
 def test_an_approved_event_is_looked_at_right_after_its_time() -> None:
     wait = plan(approved("vm1", 700), **PATIENT)["requeue"]
     assert wait["seconds"] == 701
-    assert wait["why"] == "E-vm1 may begin then"
+    assert wait["why"] == "E-vm1 may start"
 
 
 def test_an_event_that_may_begin_any_moment_is_looked_at_a_second_later() -> None:
