@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import FAILED, Outcome, method_of, options_of, said
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Outcome, method_of, options_of, said
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import Entry, Journal, entry_of, environment_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import UNDOING, UNDONE, Answer, Task
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import FAILED, UNDOING, UNDONE, Answer, Task
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodOrder, UndoOrder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange

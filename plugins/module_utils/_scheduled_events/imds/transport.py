@@ -176,7 +176,7 @@ class _TimedReader(io.RawIOBase):
 
     def readinto(self, buffer: t.Any) -> int | None:
         self._guard.arm()
-        count = self._raw.readinto(buffer)
+        count: int | None = self._raw.readinto(buffer)
         self._guard.ended = count == 0
         return count
 

@@ -208,7 +208,8 @@ def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
         _one_of(given["state"], METHOD_STATES, f"the state of method {name}")
     for key, value in given.items():
         if key not in ("id", "state"):
-            given[key] = CHECKS.get(METHOD_KINDS[key], _text)(value, f"{key} of method {name}")
+            check: t.Callable[[t.Any, str], t.Any] = CHECKS.get(METHOD_KINDS[key], _text)
+            given[key] = check(value, f"{key} of method {name}")
     return given
 
 
@@ -232,12 +233,12 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
         present["state"] = "found"
     if present["state"] != state and "at" not in given:
         present["at"] = now
-    return present["state"] != state and present["state"] != "undone"
+    return bool(present["state"] != state and present["state"] != "undone")
 
 
 def nothing_changed(record: Record) -> bool:
     """Return whether no drain method has anything left to undo."""
-    return record["undone"] or all(method.get("state") == "undone" for method in record["methods"])
+    return bool(record["undone"]) or all(method.get("state") == "undone" for method in record["methods"])
 
 
 def may_be_pruned(record: Record, now: str, older_than: float) -> bool:

@@ -21,9 +21,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import METHOD_KEYS, nothing_changed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import nothing_changed
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import complete, load, replace_file
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+    METHOD_KEYS,
     Record,
     RecordsError,
     Unreadable,
