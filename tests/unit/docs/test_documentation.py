@@ -232,6 +232,18 @@ def policies(page: pathlib.Path) -> list[list[dict[str, t.Any]]]:
     return found
 
 
+def test_readme_s_table_of_contents_names_what_there_is() -> None:
+    rows = dict(re.findall(r"^\| (playbooks|roles|modules|test|lookups|callback|filters) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE))
+    found = {kind: {name.rpartition(".")[2] for name in re.findall(r"`([a-z_.]+)`", row)} for kind, row in rows.items()}
+    kinds = ("modules", "test", "lookup", "callback", "filter")
+    names = {kind: {path.stem for path in (ROOT / "plugins" / kind).iterdir() if path.suffix in (".py", ".yml")} for kind in kinds}
+    assert found["modules"] == names["modules"] and found["callback"] == names["callback"]
+    assert found["lookups"] == names["lookup"] and found["test"] == names["test"]
+    assert found["filters"] and found["filters"] <= names["filter"]
+    assert found["roles"] == {path.name for path in (ROOT / "roles").iterdir()}
+    assert found["playbooks"] == {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
+
+
 def test_policies_of_the_documentation_load() -> None:
     shown = policies(ROOT / "docs" / "policy.md")
     assert len(shown) >= 4
