@@ -10,16 +10,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import (
-    answers,
-    catalogue,
-    failovers,
-    haproxy,
-    method_orders,
-    replicas,
-    segments,
-    validation,
-)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers, haproxy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers, method_orders, segments
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import replicas
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
 
 
 def drain_orders(record: Any, methods: Any, former: Any, host: str, system: str) -> list[method_orders.MethodOrder]:

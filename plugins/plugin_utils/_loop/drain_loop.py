@@ -16,8 +16,8 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import SETTLED
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import SETTLED
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers, assignments, observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings

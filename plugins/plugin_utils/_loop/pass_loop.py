@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation

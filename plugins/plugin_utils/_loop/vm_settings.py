@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import targets_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import targets_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
 
 
 class VMSettings(TypedDict):

@@ -15,7 +15,7 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DIFFS = ROOT / "docs" / "contributing"
@@ -101,7 +101,7 @@ def test_the_controller_knows_the_new_method_and_its_options(tree: pathlib.Path)
         tree,
         "-c",
         """
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, configured, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, configured, validation
 assert catalogue.runs_on_vm("marker", "linux") and configured.is_local("marker", "linux")
 assert not catalogue.runs_on_vm("marker", "windows") and "marker" not in catalogue.built_in("windows")
 assert validation.problems([{"method": "marker", "path": "/run/out"}], [], "linux") == []

@@ -14,7 +14,7 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import known_methods
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import known_methods
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import KEYS as CAPACITY_KEYS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_capacity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import KEYS as POLICY_KEYS

@@ -16,7 +16,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible.vars.manager import VariableManager
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import known_methods
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import known_methods
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yml"))

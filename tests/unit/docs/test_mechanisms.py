@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import METHOD_STATES, RECORD_KINDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import lease_schema, progress_marks
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in, runs_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases

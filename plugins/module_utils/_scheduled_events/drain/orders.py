@@ -29,7 +29,7 @@ class OrderError(ValueError):
 
 
 class MethodOrder(t.NamedTuple):
-    """One method of the controller's list. See plugin_utils/_drain/method_orders.py, which makes it."""
+    """One method of the controller's list. See plugin_utils/_drain/orders/method_orders.py, which makes it."""
 
     id: str
     kind: str

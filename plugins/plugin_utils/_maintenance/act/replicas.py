@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import Kept, restore
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Kept, restore
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import MethodAction, Replicate, RestoreRecord

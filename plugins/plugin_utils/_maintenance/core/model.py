@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, PHASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import Target
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
 Form = tuple[Any, ...]

@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import read_targets
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
     Event,

@@ -98,7 +98,7 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
 
 
 def left_by_hand(participant: Participant) -> list[Method]:
-    """Return the methods that are not undone because the variables no longer name them (_drain/reports.py); an operator has to undo them."""
+    """Return the methods that are not undone because the variables no longer name them (_drain/records/reports.py); an operator has to undo them."""
     methods = participant.record.methods if participant.record and participant.ok else ()
     return [method for method in methods if method.state != "undone" and method.error and "by hand" in method.error]
 

@@ -12,7 +12,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import configured
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import configured
 
 FILTERS = FilterModule().filters()
 ROLE = pathlib.Path(__file__).resolve().parents[4] / "roles" / "drain"

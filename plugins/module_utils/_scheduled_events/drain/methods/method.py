@@ -28,7 +28,7 @@ class Option(t.NamedTuple):
     """One option of a method, as drain_methods has it."""
 
     kind: str
-    """text, texts, whole, wholes, truth, mode, command, mapping or task_file; see plugin_utils/_drain/validation.py."""
+    """text, texts, whole, wholes, truth, mode, command, mapping or task_file; see plugin_utils/_drain/settings/validation.py."""
     description: str
     required: bool = False
     default: t.Any = None

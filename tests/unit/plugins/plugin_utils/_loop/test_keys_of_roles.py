@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.modules import plan as documented
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import Taken
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.replicas import replica_of, targets_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import replica_of, targets_of
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import (
     acts,
     at,

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import ALWAYS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import vm_actions
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import vm_actions
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions
 

@@ -11,9 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, KIND, NAME, is_local, read_configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import STATES, HAProxyFinding, Place, for_replica, read_haproxy, read_words
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import read_recorded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import (
+    STATES,
+    HAProxyFinding,
+    Place,
+    for_replica,
+    read_haproxy,
+    read_words,
+)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import read_recorded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, KIND, NAME, is_local, read_configured
 
 DEFAULT_NAME = re.compile(r"[0-9]+-[a-z][a-z0-9_]*")
 MOST_DISPUTES = 5

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.validation import wrong_former
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import wrong_former
 
 FILTERS = FilterModule().filters()
-ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
+ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
 FOLDERS = [str(ROLE / "tasks" / "methods")]
 
 

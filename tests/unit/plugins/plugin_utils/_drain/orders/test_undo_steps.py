@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import drain_orders, finding_of, undo_orders
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders, finding_of, undo_orders
 
 READY = {"state": "ready", "up": True}
 EVIL = "/tmp/evil.yml"

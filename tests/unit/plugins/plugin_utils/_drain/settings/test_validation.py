@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue, validation
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[5]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[6]
 ROLE = REPOSITORY / "roles" / "drain" / "tasks" / "methods"
 COMMAND = {"method": "command", "begin": "b", "check": ["c"], "undo": "u"}
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.failovers import needs_failover
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.vm_actions import ALWAYS, ORDER, split
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.failovers import needs_failover
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import ALWAYS, ORDER, split
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
 
 NOW = "2026-11-21T20:00:00.5+00:00"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import drain_orders
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders
 
 FILTERS = FilterModule().filters()
 WSFC = {"method": "wsfc", "availability_groups": ["Orders", "Bills"], "replicas": {"SQL2": "sql2", "SQL3": "sql3"}}

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import WSFC
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.method_orders import MethodOrder
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import MethodOrder
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import WSFC
 
 
 class Failover(TypedDict):

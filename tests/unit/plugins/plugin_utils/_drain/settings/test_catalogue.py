@@ -11,10 +11,10 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, defaults, methods_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import catalogue
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.validation import FORMS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import FORMS
 
-ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
+ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain" / "tasks" / "methods"
 
 
 def test_every_built_in_method_is_of_the_engine_or_a_folder_of_the_role() -> None:

@@ -9,10 +9,10 @@ import pathlib
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.catalogue import built_in, folder_of, is_method, runs_on_vm
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import is_local
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import built_in, folder_of, is_method, runs_on_vm
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import is_local
 
-ROLE = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain"
+ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
 EVERYWHERE = {"service", "probe_file", "command", "none", "haproxy", "tasks"}
 
 

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import reports
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, WSFC, Configured, is_local, read_configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import Place, data, read_haproxy
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import (
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import reports
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import Place, data, read_haproxy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import (
     Recorded,
     acts_elsewhere,
     covered,
@@ -20,6 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching 
     read_recorded,
     server_of,
 )
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, WSFC, Configured, is_local, read_configured
 
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import Configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import Place, shown
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.matching import Recorded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import Place, shown
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import Recorded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import Configured
 
 MOST_PLACES = 5
 

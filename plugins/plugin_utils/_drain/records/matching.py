@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.configured import HAPROXY, KIND, NAME, Configured, is_local
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.findings import HAProxyFinding, Place, data, read_haproxy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import HAProxyFinding, Place, data, read_haproxy
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, KIND, NAME, Configured, is_local
 
 
 @dataclass(frozen=True, slots=True)
