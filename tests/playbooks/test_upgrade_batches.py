@@ -86,8 +86,8 @@ def test_what_stays_closed_to_the_end_is_said_and_nothing_is_done_to_it(make_lab
     lab = give(make_lab(["web1"], 1))
     lab.simulator.event("Reboot", ["web1"], notice=LONG)
     shown = upgrade(lab, code=2, gate_closed="skip", gate_wait_seconds=0, upgrade_wait=0)
-    assert "Upgrade Kernel is not done on web1: the gate was closed for them to the end" in shown
-    assert shown.count("PLAY [Come back to what was skipped]") == 3
+    assert "Upgrade Kernel is not done on web1: the gate stayed closed for them, and nothing was changed on" in shown
+    assert shown.count("PLAY [Retry the skipped batches]") == 3
     assert not (lab.folder / "log").exists()
     assert lab.records("web1") == []
 
