@@ -182,7 +182,7 @@ def test_what_is_lost_begins_again_in_the_same_observation(vm, method):
     assert (outcome.state, outcome.error, vm.record()["phase"]) == ("draining", "again and again", "draining")
 
 
-def test_verified_is_only_what_the_observation_at_the_last_method_has_checked(vm, method):
+def test_verified_is_only_what_the_observation_of_the_last_method_has_checked(vm, method):
     vm.drain(step(identifier="a"), step(identifier="b"))
     stamp = vm.record()["verified_at"]
     vm.boot, method.checks = "boot-2", ["drained", "draining"]
@@ -192,7 +192,7 @@ def test_verified_is_only_what_the_observation_at_the_last_method_has_checked(vm
     assert vm.record()["verified_at"] > stamp and vm.record()["boot_id"] == "boot-2"
 
 
-def test_each_observation_at_all_of_a_drained_vm_is_noted(vm, method):
+def test_each_observation_of_all_of_a_drained_vm_is_noted(vm, method):
     stamp = vm.drain(step()).record["verified_at"]
     assert vm.drain(step(), verify=True).record["verified_at"] > stamp
     assert vm.phases() == ["draining", "drained"]
@@ -390,7 +390,7 @@ def test_without_a_boot_id_nothing_counts_as_another_boot(vm, method):
     assert method.calls == ["find", "begin", "check", "check"]
 
 
-def test_an_observation_at_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
+def test_an_observation_of_what_is_drained_writes_once_however_many_methods_there_are(vm, method):
     steps = step(identifier="a"), step(identifier="b"), step(identifier="c")
     revision = vm.drain(*steps).record["revision"]
     assert vm.drain(*steps).record["revision"] == revision + 1

@@ -117,7 +117,7 @@ def test_room_is_looked_for_every_quarter_of_a_minute_and_at_the_last_moment(due
     assert found["requeue"]["seconds"] == seconds
 
 
-def test_after_its_last_moment_what_is_let_come_still_observations_for_room() -> None:
+def test_after_its_last_moment_what_is_let_come_still_looks_for_room() -> None:
     for due in (230, 229, 100):
         assert crowded(due, policy=LET_IT_COME)["requeue"]["seconds"] == 15, due
 
