@@ -90,7 +90,7 @@ def test_text_from_templates_is_understood() -> None:
     assert load([{**DRAIN, "drain_at": "900"}]).rules[0].decision.drain_at == 900.0
 
 
-def test_conditions_may_observation_into_the_event_as_received() -> None:
+def test_conditions_may_look_into_the_event_as_received() -> None:
     policy = [{"when": "raw.Fresh[0].level == 'high'", "drain": False, "approve": "never"}, DRAIN]
     assert decide(policy, raw={"Fresh": [{"level": "high"}]})[2] == "never"
     assert decide(policy, raw=None)[2] == "after_drain"
