@@ -90,9 +90,9 @@ class Scene:
         return t.cast(Plan, a_filter("plan")(self.observations(all_observations), settings=self.settings, now=_now(all_observations)))
 
     def decide(self, all_observations: t.Mapping[str, t.Any], event_id: str, action: str) -> list[tuple[str, str]]:
-        """The events and VMs that playbook decide would write a person's word to."""
-        said = {"event_id": event_id, "action": action, "who": "alice", "why": "because", "until": "", "hours": "", "vm": ""}
-        found = a_filter("decision")(self.observations(all_observations), said, settings=self.settings, now=_now(all_observations))
+        """Return the events and VMs that playbook decide would write an override to."""
+        request = {"event_id": event_id, "action": action, "who": "alice", "why": "because", "until": "", "hours": "", "vm": ""}
+        found = a_filter("override")(self.observations(all_observations), request, settings=self.settings, now=_now(all_observations))
         return [(write["event_id"], write["host"]) for write in found["writes"]]
 
 

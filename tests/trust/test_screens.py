@@ -112,7 +112,7 @@ def beside(stage: Stage, event_id: str) -> dict[str, Observation]:
 
 
 def written(stage: Stage, all_observations: t.Mapping[str, Observation], typed: str) -> set[str]:
-    """The events that a person's word would be written for, as Azure writes ids; none where it is refused."""
+    """The events that an override would be written for, as Azure writes ids; none where it is refused."""
     try:
         return {event_id.strip().upper() for event_id, _host in stage.scene.decide(all_observations, typed, "approve")}
     except Exception as error:
