@@ -149,13 +149,13 @@ wire
 boot_guest
 # Whatever hangs: eight minutes, then everything is torn down.
 main=$$
-( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-460}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
+( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-940}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!
 wait_for_ssh
 
 code=0
 GUEST_ADDRESS=192.0.2.2 GUEST_KEY="$work/key" \
-  ip netns exec "$outside" timeout -k 5 420 "$python" -m pytest -q -p no:cacheprovider "$@" "$here" > "$work/output" 2>&1 || code=$?
+  ip netns exec "$outside" timeout -k 5 900 "$python" -m pytest -q -p no:cacheprovider "$@" "$here" > "$work/output" 2>&1 || code=$?
 cat "$work/output"
 passed=$(grep -oE '[0-9]+ passed' "$work/output" | tail -1 | cut -d' ' -f1 || true)
 failed=$(grep -oE '[0-9]+ (failed|error)' "$work/output" | tail -2 | awk '{sum += $1} END {print sum + 0}' || true)
