@@ -147,7 +147,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/guests.XXXXXX")
 prepare_guest
 wire
 boot_guest
-# Whatever hangs: eight minutes, then everything is torn down.
+# Whatever hangs: sixteen minutes, then everything is torn down.
 main=$$
 ( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-940}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!

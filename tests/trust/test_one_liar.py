@@ -61,7 +61,7 @@ def any_approval_counts(patch: pytest.MonkeyPatch) -> None:
     real = overrides.override
 
     def override(parts: t.Any, *given: t.Any, **more: t.Any) -> overrides.EffectiveOverride:
-        words = [word for part in parts for word in (part.record.said if part.record else ()) if word.action == "approve"]
+        words = [word for part in parts for word in (part.record.overrides if part.record else ()) if word.action == "approve"]
         return overrides.EffectiveOverride(words[0]) if words else real(parts, *given, **more)
 
     patch.setattr(overrides, "override", override)
