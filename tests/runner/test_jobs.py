@@ -113,7 +113,7 @@ def test_a_check_of_respond_leaves_the_same_numbers_and_changes_nothing(make_lab
     lab.simulator.event("Reboot", ["web1"], **FAR)
     job = run(place, lab, "Maintenance respond", "-u root --check --diff").good()
     assert job.artifacts["respond_stats"]["events"] == 1
-    assert job.artifacts["respond_stats"]["steps"] > 0
+    assert job.artifacts["respond_stats"]["actions"] > 0
     assert lab.simulator.approvals() == []
     assert lab.records("web1") == []
 
