@@ -140,7 +140,7 @@ def observing(folder: pathlib.Path, size: int, forks: int, rounds: int) -> None:
         if task == "A bare GET":
             bares.append(cost)
             observations.append(Cost())
-        elif observations and task not in ("Between", "Turn ends", "end"):
+        elif observations and task not in ("Between", "Iteration ends", "end"):
             observations[-1] += cost
     # The first iteration fills caches on both sides.
     for name, words in (("wall", "on the clock"), ("cpu", "processor time")):
