@@ -28,16 +28,16 @@ def test_the_summary_names_names() -> None:
     )
     text = "\n".join(lines)
     assert lines[0] == "2 of 4 VMs answered; no events."
-    for text in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
-        assert text in text
-    for text in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
-        assert text in text
+    for expected in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
+        assert expected in text
+    for expected in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
+        assert expected in text
 
 
 def test_one_line_for_each_event() -> None:
     two = event(resources=("vm1", "db9"), event_source="User")
     line = status(plan(vm("vm1", [two], [record("drained", two)])))[0]
-    for text in (
+    for expected in (
         "Reboot E1 by user",
         "vm1, db9 (not managed)",
         "starts in 15 min",
@@ -45,7 +45,7 @@ def test_one_line_for_each_event() -> None:
         "which are not managed here",
         "Next: Azure starts it by itself in 15 min.",
     ):
-        assert text in line
+        assert expected in line
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_one_event_explained() -> None:
     two = event(resources=("vm1", "vm2"))
     found = plan(vm("vm1", [two], [record("drained", two)]), vm("vm2", state="unreachable", identity_hint={"name": "vm2"}))
     text = "\n".join(status(found, event_id="e1"))
-    for text in (
+    for expected in (
         "Rule 'everything else': drains, approves after drain.",
         "Not read, so it is not approved: vm2.",
         "would be put back to: web.service active",
         "Actions of the next pass: ",
     ):
-        assert text in text
+        assert expected in text
     undone = plan(vm("vm1", [], [record("recovering", outcome="completed", methods=[method("undone")])]))
     assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
     assert status(found, event_id="E7", exact=True) == ["No VM lists event E7 or has a record of it."]
@@ -100,9 +100,9 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
         vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
     )
     whole, one = status(found), status(found, event_id="E1")
-    for text in ("because vm2 does not have it: repeat it.", "see to it by hand.", "vm1: The file x is no record."):
-        assert [line for line in whole if line.startswith("Problem on ") and text in line], text
-        assert [line for line in one if line.startswith("Problem: ") and text in line], text
+    for expected in ("because vm2 does not have it: repeat it.", "see to it by hand.", "vm1: The file x is no record."):
+        assert [line for line in whole if line.startswith("Problem on ") and expected in line], expected
+        assert [line for line in one if line.startswith("Problem: ") and expected in line], expected
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
 
 
