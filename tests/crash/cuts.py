@@ -66,40 +66,51 @@ def run(job: Job, lab: Lab, cut_at: str = "") -> subprocess.CompletedProcess[str
     )  # fmt: skip
 
 
-def points(lab: Lab) -> list[dict[str, str]]:
+def points(lab: Lab) -> list[dict[str, t.Any]]:
     return [json.loads(line) for line in (lab.folder / "points").read_text().splitlines()]
 
 
-def chosen(every: list[dict[str, str]]) -> list[dict[str, str]]:
+class Cut(t.NamedTuple):
+    """A kill: the name of the point it is asked for by (cutting.names_of), and the point of the run that nobody killed."""
+
+    at: str
+    point: dict[str, t.Any]
+
+
+def chosen(every: list[dict[str, t.Any]]) -> list[Cut]:
     """The points to kill at: the first in each place of a module, and the first that leaves a certain state behind; or all."""
     wanted = os.environ.get("CRASH_POINTS", "")
-    places: dict[str, dict[str, str]] = {}
-    states: dict[str, dict[str, str]] = {}
+    if wanted == "all":
+        return list({point["names"]["point"]: Cut(point["names"]["point"], point) for point in every}.values())
+    places: dict[str, Cut] = {}
+    states: dict[str, Cut] = {}
     for point in every:
         if point["kind"] == "module":
-            # Leftovers of a write that a reader never sees are in nobody's state; one kill in each place leaves each kind.
-            places.setdefault(point["name"], point)
-        states.setdefault(point["point" if wanted == "all" else "state"], point)
-    found = list(states.values())
-    return list({point["point"]: point for point in [*places.values(), *(found if wanted in ("each", "all") else found[::3])]}.values())
+            # Leftovers of a write that a reader never sees are in no state; one kill in each place leaves each kind.
+            places.setdefault(point["name"], Cut(point["names"]["place"], point))
+        states.setdefault(point["state"], Cut(point["names"]["state"], point))
+    met = {cut.point["state"] for cut in places.values()}
+    found = list(states.values()) if wanted == "each" else list(states.values())[::3]
+    return [*places.values(), *(cut for cut in found if cut.point["state"] not in met)]
 
 
-def kill_and_run_again(job: Job, folder: pathlib.Path, point: dict[str, str]) -> list[str]:
+def kill_and_run_again(job: Job, folder: pathlib.Path, cut: Cut) -> list[str]:
     """On a busy machine a run may pass by the point, because it looked at another moment; then once more, and a third time."""
     passed_by = ""
     for attempt in range(3):
         lab = job.make_lab(folder / f"lab{attempt}")
         try:
-            killed = run(job, lab, point["point"])
+            killed = run(job, lab, cut.at)
             if not (lab.folder / "cut").exists():
                 passed_by = killed.stdout[-1500:]
                 continue
             again = run(job, lab)
-            found = job.faults(lab, point) + ([f"exit code {again.returncode}: {again.stdout[-3000:]}"] if again.returncode else [])
-            return [f"killed at {point['kind']} {point['name']}: {fault}" for fault in found]
+            left = {**cut.point, "state": (lab.folder / "left").read_text()}
+            found = job.faults(lab, left) + ([f"exit code {again.returncode}: {again.stdout[-3000:]}"] if again.returncode else [])
+            return [f"killed at {cut.point['kind']} {cut.point['name']}: {fault}" for fault in found]
         finally:
             lab.close()
-    return [f"{point['kind']} {point['name']}: never came in three runs: {passed_by}; looked for {point['state']}"]
+    return [f"{cut.point['kind']} {cut.point['name']}: never came in three runs: {passed_by}; looked for {cut.point['state']}"]
 
 
 def kill_everywhere(job: Job, every: list[dict[str, str]], folder: pathlib.Path) -> list[str]:

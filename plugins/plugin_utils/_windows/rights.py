@@ -41,7 +41,7 @@ def check_rights(where: str, printed: list[str]) -> None:
     if owner.group(1) not in trusted:
         raise PermissionError(f"{where} belongs to {owner.group(1)}, not to the administrators, the system or the connecting user: {mend}")
     # Without an access list every user has all rights.
-    others = _who_may_write(access.group(2)) - trusted if "NO_ACCESS_CONTROL" not in lines[0] else {"everybody"}
+    others = _who_may_write(access.group(2)) - trusted if "NO_ACCESS_CONTROL" not in lines[0] else {"Everyone"}
     if others:
         raise PermissionError(f"{where} may be written by {', '.join(sorted(others))[:200]}: {mend}")
 

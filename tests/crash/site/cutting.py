@@ -6,7 +6,7 @@
 
 Used in two places: by the callback plugin in the controller (after each task) and by the modules' Python (around each record
 write and each POST). A point is known by its place and by what lies there at that moment, not by a number: two runs may look once
-more or less often, and a number would then be another place.
+more or less often, and a number would then be another place. A kill is asked for by one of the three names of a point (names_of).
 """
 
 from __future__ import annotations
@@ -65,15 +65,26 @@ def state() -> str:
     return json.dumps(found, sort_keys=True).replace(str(folder()), "LAB")
 
 
+def names_of(kind: str, name: str, present: str) -> dict[str, str]:
+    """What a kill at a point is asked for by: its place alone, what lies there alone, or both.
+
+    Which task or module leaves a state behind depends on the moment at which Azure's answer changed, so a state is looked for wherever it comes.
+    """
+    digest = {key: hashlib.sha256(text.encode()).hexdigest() for key, text in (("state", present), ("point", f"{kind} {name} {present}"))}
+    return {"place": f"place {kind} {name}", **{key: f"{key} {text}" for key, text in digest.items()}}
+
+
 def point(kind: str, name: str) -> None:
     """Write a point down, and end everything if it is the one."""
     present = state()
-    identity = hashlib.sha256(f"{kind} {name} {present}".encode()).hexdigest()
+    names = names_of(kind, name, present)
     with open(folder() / "points", "a") as file:
-        file.write(json.dumps({"point": identity, "kind": kind, "name": name, "state": present}) + "\n")
-    if os.environ.get("CUT_AT") == identity:
+        file.write(json.dumps({"names": names, "kind": kind, "name": name, "state": present}) + "\n")
+    if os.environ.get("CUT_AT") in names.values():
         controller = int((folder() / "controller").read_text())
         if _first(name):
+            # What this kill really left behind: a state may be looked for by its place.
+            (folder() / "left").write_text(present)
             os.kill(controller, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
 

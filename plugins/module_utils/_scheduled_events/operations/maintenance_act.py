@@ -165,7 +165,7 @@ class _Acting:
         said = {str(event_id).strip().lower() for event_id in found["approved"]}
         for event_id in event_ids:
             if event_id.strip().lower() in said:
-                # Whoever has the lease by now: it is approved, and that has to be known.
+                # Without a check of the lease: the event is approved, even if another run has the lease now, and the record must say so.
                 self._note(event_id, {}, RecordChange(changes={"phase": "approved"}, stamp=("approved_at",)))
         return dict(found, state="approved", changed=answer["changed"])
 

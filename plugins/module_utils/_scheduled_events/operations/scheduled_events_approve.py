@@ -148,7 +148,7 @@ class Approval:
         if refusals:
             raise ScheduledEventsError(
                 "Nothing was approved, because an approval starts an event for every VM it names. {} Allowed by "
-                "approve_for: {}. Add the names once those VMs are ready, or '*' for any.".format(" ".join(refusals), ", ".join(allowed) or "nobody"),
+                "approve_for: {}. Add the names once those VMs are ready, or '*' for any.".format(" ".join(refusals), ", ".join(allowed) or "no VM"),
                 "refused",
             )
 

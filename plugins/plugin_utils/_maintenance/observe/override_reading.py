@@ -24,7 +24,7 @@ def _override(value: Any) -> Override:
     given = plain_values.mapping(value)
     action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
     known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
-    who = plain_values.text(given.get("who")) or "somebody"
+    who = plain_values.text(given.get("who")) or "an unknown operator"
     if at is None or not known or action is None:
         # Perhaps a newer version wrote it. To ignore it would be worse than to wait for an operator.
         return Override("hold", who, f"the override cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
