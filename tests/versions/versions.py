@@ -53,19 +53,20 @@ class Controller:
         path.write_text(json.dumps({"all": {"vars": given, "hosts": self.lab.hosts}}))
         return str(path)
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, **more: str) -> dict[str, str]:
         if self.version == "new":
-            return self.lab.environment()
+            return self.lab.environment(**more)
         # Neither this version's collection nor what is compiled of it may be found.
         cache = ROOT / ".build" / "versions" / self.version / "code_cache"
         kept = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and not (pathlib.Path(part) / "ansible_collections").exists()]
-        return self.lab.environment(ANSIBLE_COLLECTIONS_PATH=str(unpack(self.version)), PYTHONPATH=os.pathsep.join(kept), CODE_CACHE_FOLDER=str(cache))
+        own = {"ANSIBLE_COLLECTIONS_PATH": str(unpack(self.version)), "PYTHONPATH": os.pathsep.join(kept), "CODE_CACHE_FOLDER": str(cache)}
+        return self.lab.environment(**{**own, **more})
 
-    def start(self, playbook: str = "respond", **variables: t.Any) -> Run:
-        """Start a playbook in a process group of its own."""
+    def start(self, playbook: str = "respond", environment: t.Mapping[str, str] | None = None, **variables: t.Any) -> Run:
+        """Start a playbook in a process group of its own, with variables of the environment if any are given."""
         command = ["ansible-playbook", "-i", self._inventory(), f"maintenance.azure.{playbook}", "-e", json.dumps(variables)]
         output = (self.lab.folder / f"output-{self.version}-{time.monotonic_ns()}").open("w+")
-        return Run(subprocess.Popen(command, env=self._environment(), cwd=self.lab.folder, stdout=output, stderr=output, start_new_session=True), output)
+        return Run(subprocess.Popen(command, env=self._environment(**(environment or {})), cwd=self.lab.folder, stdout=output, stderr=output, start_new_session=True), output)
 
     def play(self, playbook: str = "respond", code: int = 0, **variables: t.Any) -> str:
         """Run a playbook to its end; its output."""

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What one event costs, beside the last release's, in turns. Prints; nothing here fails for being slow.
+
+VMs on this machine with a drain that is done at once (a ``command``), one event on all of them, in two passes of respond: one that drains and
+approves, one that recovers. Seconds to approval begin with the event, just before the first pass, so they hold the start of ansible-playbook.
+Processor time holds the controller's and the VMs' part. The release is unpacked from this repository's git history.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+import typing as t
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "versions"))
+
+from versions import Controller, Lab  # noqa: E402  the folder of tests is no package
+
+COMMAND = {"method": "command", "begin": "true", "check": "true", "undo": "true"}
+# The simulator's seconds in one of ours.
+SPEED = 20
+MEASURES = ("results", "module runs", "processor s", "clock s", "s to approval")
+
+
+def one_event(folder: pathlib.Path, version: str, size: int) -> dict[str, float]:
+    """Return what an event on all VMs costs from its notice to their recovery."""
+    lab = Lab(folder, [f"web{number}" for number in range(1, size + 1)], SPEED)
+    for host in lab.hosts.values():
+        host["ansible_python_interpreter"] = str(counting_python(lab.folder))
+        host["drain_methods"] = [COMMAND]
+    found: collections.Counter[str] = collections.Counter(dict.fromkeys(MEASURES, 0))
+    try:
+        event = lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60, approvals="one", started_seconds=36000)
+        found.update(one_pass(lab, version))
+        approvals = lab.simulator.approvals()
+        if len(approvals) != 1:
+            raise SystemExit(f"{version}: {len(approvals)} approvals in one pass")
+        found["s to approval"] = (approvals[0]["at"] - lab.simulator.log()[0]["at"]) / SPEED
+        lab.simulator.ask("POST", f"/events/{event}/finish")
+        while {lab.phases(vm)[-1] for vm in lab.vms} != {"recovered"}:
+            time.sleep(lab.all["respond_timing"]["gone_seconds"] + 0.5)
+            found.update(one_pass(lab, version))
+        found["module runs"] = len((lab.folder / "starts").read_text().splitlines())
+    finally:
+        lab.close()
+    return dict(found)
+
+
+def counting_python(folder: pathlib.Path) -> pathlib.Path:
+    """Write a Python that notes each start. Modules cost here what they cost a user: a Python that starts for each, not the tests' warm one."""
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\necho >> "{folder}/starts"\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+def one_pass(lab: Lab, version: str) -> dict[str, float]:
+    """Run respond once; its cost."""
+    times = lab.folder / "times"
+    watched = {
+        "TASK_TIMES": str(times),
+        "ANSIBLE_CALLBACK_PLUGINS": str(HERE / "callback_plugins"),
+        "ANSIBLE_CALLBACKS_ENABLED": "task_times",
+        # What tests save, a user does not.
+        "CODE_CACHE_FOLDER": "",
+    }
+    Controller(lab, version).start("respond", watched).ended()
+    entries = [json.loads(line) for line in times.read_text().splitlines()]
+    first, last = entries[0], entries[-1]
+    return {
+        "results": sum(len(entry["hosts"]) for entry in entries),
+        "processor s": last["cpu"] - first["cpu"],
+        "clock s": last["at"] - first["at"],
+    }
+
+
+def table(sizes: t.Sequence[int], versions: t.Sequence[str], rounds: int) -> None:
+    """Print the medians of the versions beside each other."""
+    for size in sizes:
+        costs: dict[str, list[dict[str, float]]] = {version: [] for version in versions}
+        for _round in range(rounds):
+            for version in versions:
+                with tempfile.TemporaryDirectory() as name:
+                    costs[version].append(one_event(pathlib.Path(name) / "lab", version, size))
+        print(f"One event on {size} VMs, drained, approved, recovered; median of {rounds}, in turns:")
+        print(f"{'':10}" + "".join(f"{measure:>15}" for measure in MEASURES))
+        for version in versions:
+            medians = [statistics.median(cost[measure] for cost in costs[version]) for measure in MEASURES]
+            print(f"{version:10}" + "".join(f"{value:15.1f}" for value in medians), flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[2, 3])
+    parser.add_argument("--versions", nargs="*", default=["1.3.1", "new"])
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    table(chosen.sizes, chosen.versions, chosen.rounds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
