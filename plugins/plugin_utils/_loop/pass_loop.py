@@ -32,6 +32,8 @@ OTHERS_SECONDS = 10.0
 USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that one run has; start it again"
 # A pause of at least this length also contacts VMs that did not answer: they delay no other VM then.
 LONG_PAUSE = 15.0
+# Actions that check what was begun. After a short pause they are taken without another plan.
+CHECKS = ("drain", "undo", "recover")
 
 Results = Callable[[str], HostResults]
 
@@ -171,10 +173,12 @@ def go_on(state: State, results: Results, now: float) -> State:
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
     found = [_observe(host, state, results, before[host]) for host in before]
-    late = state["do"] == "act" and bool(state["actions"]) and now - state["planned_at"] > state["request"]["observation_seconds"]
+    # After a pause the actions begin with its end, or earlier, with news.
+    acted_at = min(state["planned_at"] + state["pause"], now)
+    late = state["do"] in ("act", "wait") and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
-    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], state["planned_at"] if state["do"] == "act" else now)}
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], acted_at if state["do"] in ("act", "wait") else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # A slow action of one VM has made the observations of the others old.
@@ -212,7 +216,8 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     if over:
         return _end(state)
     # The actions made no progress, but others are due now: take them without a wait.
-    is_news = plan["fingerprint"] != state["fingerprint"] and any(not action["continues"] for action in plan["actions"])
+    is_new = state["do"] == "wait" or plan["fingerprint"] != state["fingerprint"]
+    is_news = is_new and any(not action["continues"] for action in plan["actions"])
     goes_on = (fresh or is_news) and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
 
@@ -261,7 +266,10 @@ def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
 
 
 def _wait(state: State, plan: dict[str, Any], now: float) -> State:
-    """Wait, then observe. A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then."""
+    """Wait, then check the drains and recoveries that go on, and observe.
+
+    A VM that does not answer delays each observation of the others, so it is asked when nothing is due soon, and now and then.
+    """
     seconds = float(plan["requeue"]["seconds"])
     asks_silent = seconds >= LONG_PAUSE or _silent_is_due(state, now) or not _reachable(state)
     pause = max(min(seconds or RETRY_SECONDS, _left(state, now)), SHORTEST_PAUSE)
@@ -270,10 +278,16 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     last = state["last_wait"]
     # News without a change: a VM that always reports news must not shorten every wait.
     was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
+    assigned = _checks(state, plan, pause, now)
     return {
         **state,
         **_nothing(),
         "do": "wait",
+        "assignments": assigned,
+        "actions": {host: taken["on_vm"] for host, taken in assigned.items()},
+        "is_taken": bool(assigned),
+        "moved": False,
+        "begins": False,
         "contact": contact,
         "pause": math.ceil(pause),
         "watchers": [] if was_in_vain else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact],
@@ -281,6 +295,16 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
         "last_wait": {"at": now, "pause": math.ceil(pause), "known": known},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
     }
+
+
+def _checks(state: State, plan: dict[str, Any], pause: float, now: float) -> dict[str, Taken]:
+    """Return the actions that only go on and can be taken right after a short pause, without another plan. None if any of them goes by tasks."""
+    actions = [action for action in plan["actions"] if action["continues"] and action["action"] in CHECKS]
+    if not actions or pause > LONG_PAUSE or state["request"]["check_mode"]:
+        return {}
+    request = state["request"]
+    assigned = assignments.assign({"actions": actions}, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
+    return {} if any(taken["by_tasks"] for taken in assigned.values()) else assigned
 
 
 def _end(state: State) -> State:
@@ -323,10 +347,10 @@ def _makes_unavailable(action: Mapping[str, Any]) -> bool:
 
 
 def _concerned(state: State, plan: dict[str, Any], now: float) -> list[str]:
-    """Return the hosts with actions, those that the same events hit, and those that were observed too long ago."""
-    event_ids = {str(action["event_id"]).lower() for action in plan["actions"]}
+    """Return the hosts with actions, and those that were observed too long ago; before an approval all, which are then not observed once more (_take)."""
+    if any("approving_at" in action.get("stamp", ()) for action in plan["actions"]):
+        return _reachable(state)
     found = {str(action["host"]) for action in plan["actions"]}
-    found.update(host for event in plan["events"] if str(event["event_id"]).lower() in event_ids for host in event["hosts"])
     found.update(host for host, at in state["observed_at"].items() if now - at > OTHERS_SECONDS)
     return [host for host in _reachable(state) if host in found]
 

@@ -131,7 +131,10 @@ def check(state: State) -> None:
     if state["do"] == "wait":
         assert state["contact"], "a wait that observes nobody learns nothing"
         assert state["pause"] >= 1, "without a pause it would spin"
-    if state["do"] in ("wait", "say", "release", "end"):
+        taken = [one for taken in state["assignments"].values() for one in (*taken["on_vm"], *taken["by_tasks"])]
+        assert all(one["action"] in pass_loop.CHECKS for one in taken), "what begins is planned by an observation after the pause"
+        assert state["actions"].keys() <= set(state["contact"])
+    if state["do"] in ("say", "release", "end"):
         assert not state["actions"]
         assert not state["stages"]
 
