@@ -246,7 +246,7 @@ class _Variables:
 
 def _progress(state: t.Mapping[str, t.Any]) -> str:
     """Return the next actions as one line, for -v."""
-    actions = (mapping(state.get("plan")).get("actions") or []) if state.get("do") not in ("wait", "end") else []
+    actions = (mapping(state.get("plan")).get("actions") or []) if state.get("do") not in ("wait", "pause", "end") else []
     lines = [f"{action['host']} {action['action']}{' (goes on)' if action['continues'] else ''}" for action in actions]
     return printable(f"Plan {state.get('number', 0)}: {state.get('do', 'observe')} {', '.join(lines)}", LONGEST_LINE)
 

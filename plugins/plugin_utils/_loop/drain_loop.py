@@ -133,7 +133,7 @@ def begin(request: MethodsRequest, asks: Mapping[str, Ask], vms: Mapping[str, VM
 def go_on(state: MethodsState, results: Results, now: float) -> MethodsState:
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
-    if state["do"] == "wait":
+    if state["do"] == "pause":
         return _take(state, now)
     found, progress = [], dict(state["progress"])
     for before in state["observations"]:
@@ -188,7 +188,7 @@ def _wait(state: MethodsState) -> MethodsState:
     why = "; ".join(f"{host}: {printable(state['progress'][host]['error'] or PHASES[state['methods']['action']])}" for host in under_way)
     return {
         **state,
-        "do": "wait" if under_way else "end",
+        "do": "pause" if under_way else "end",
         "assignments": {},
         "actions": {},
         "stages": [],

@@ -34,6 +34,8 @@ USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that
 LONG_PAUSE = 15.0
 # Actions that check what was begun. After a short pause they are taken without another plan.
 CHECKS = ("drain", "undo", "recover")
+# With VMs that listen for news, and without.
+WAITS = ("wait", "pause")
 
 Results = Callable[[str], HostResults]
 
@@ -70,7 +72,7 @@ class State(TypedDict):
     number: int
     """The number of the iteration."""
     do: str
-    """The next iteration: C(act), C(acquire), C(by_tasks), C(say), C(wait), C(release) or C(end)."""
+    """The next iteration: C(act), C(acquire), C(by_tasks), C(say), C(wait) or C(pause), C(release) or C(end)."""
     assignments: dict[str, Taken]
     """The actions of each host: those that maintenance_act takes on the VM, and those that tasks take."""
     actions: dict[str, list[dict[str, Any]]]
@@ -175,10 +177,10 @@ def go_on(state: State, results: Results, now: float) -> State:
     found = [_observe(host, state, results, before[host]) for host in before]
     # After a pause the actions begin with its end, or earlier, with news.
     acted_at = min(state["planned_at"] + state["pause"], now)
-    late = state["do"] in ("act", "wait") and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
+    late = state["do"] in ("act", *WAITS) and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
     moved = assignments.moved(state["assignments"], before, {str(one["host"]): one for one in found})
     # With its actions a VM may have been observed at any time since the plan.
-    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], acted_at if state["do"] in ("act", "wait") else now)}
+    observed_at = {**state["observed_at"], **dict.fromkeys(state["contact"], acted_at if state["do"] in ("act", *WAITS) else now)}
     state = {**state, "observed_at": observed_at, "observations": found, "moved": state["is_taken"] and (state["moved"] or moved)}
     if late:
         # A slow action of one VM has made the observations of the others old.
@@ -216,7 +218,7 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     if over:
         return _end(state)
     # The actions made no progress, but others are due now: take them without a wait.
-    is_new = state["do"] == "wait" or plan["fingerprint"] != state["fingerprint"]
+    is_new = state["do"] in WAITS or plan["fingerprint"] != state["fingerprint"]
     is_news = is_new and any(not action["continues"] for action in plan["actions"])
     goes_on = (fresh or is_news) and not (request["wait"] and state["in_a_row"] >= MOST_IN_A_ROW)
     return _take(state, plan, now) if goes_on else _wait(state, plan, now)
@@ -278,11 +280,12 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     last = state["last_wait"]
     # News without a change: a VM that always reports news must not shorten every wait.
     was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
+    watchers = [] if was_in_vain else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact]
     assigned = _checks(state, plan, pause, now)
     return {
         **state,
         **_nothing(),
-        "do": "wait",
+        "do": "wait" if watchers else "pause",
         "assignments": assigned,
         "actions": {host: taken["on_vm"] for host, taken in assigned.items()},
         "is_taken": bool(assigned),
@@ -290,7 +293,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
         "begins": False,
         "contact": contact,
         "pause": math.ceil(pause),
-        "watchers": [] if was_in_vain else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact],
+        "watchers": watchers,
         "in_a_row": 0,
         "last_wait": {"at": now, "pause": math.ceil(pause), "known": known},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],

@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 RUN = {"id": "run000mine", "who": "alice", "kind": "events"}
 SERVICE = {"method": "service", "names": ["web"]}
 OWN = {"method": "tasks", "begin": "b.yml", "check": "c.yml", "undo": "u.yml"}
-DO = ("act", "acquire", "by_tasks", "say", "wait", "release", "end")
+DO = ("act", "acquire", "by_tasks", "say", "wait", "pause", "release", "end")
 
 
 def request(**more: Any) -> Request:
@@ -109,7 +109,7 @@ class Pass:
             assert len(done) < most, f"it does not end: {done[-5:]}"
             check(self.state)
             done.append(self.state["do"])
-            pause = self.state["pause"] if self.state["do"] == "wait" else 0
+            pause = self.state["pause"] if self.state["do"] in pass_loop.WAITS else 0
             hook(self.state)
             self.go_on(pause + 1)
         return done
@@ -128,7 +128,8 @@ def check(state: State) -> None:
     assert set(state["watchers"]) <= set(state["involved"])
     assert state["actions"].keys() <= set(state["involved"])
     assert set(state["involved"]) <= set(state["staying"])
-    if state["do"] == "wait":
+    assert (state["do"] == "wait") == bool(state["watchers"])
+    if state["do"] in pass_loop.WAITS:
         assert state["contact"], "a wait that observes nobody learns nothing"
         assert state["pause"] >= 1, "without a pause it would spin"
         taken = [one for taken in state["assignments"].values() for one in (*taken["on_vm"], *taken["by_tasks"])]

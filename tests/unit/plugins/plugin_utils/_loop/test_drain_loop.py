@@ -100,13 +100,13 @@ class MethodsLoop:
         assert repr(self.state) == before, "a state is never changed"
         assert after.keys() == drain_loop.KEYS
         assert set(after["contact"]) <= set(after["involved"])
-        assert after["do"] == "wait" or after["pause"] == 0 or after["do"] == "end"
+        assert after["do"] == "pause" or after["pause"] == 0 or after["do"] == "end"
         self.state = after
         return after
 
     def again(self) -> MethodsState:
         """Wait as long as the state says, and take what comes then."""
-        assert self.state["do"] == "wait"
+        assert self.state["do"] == "pause"
         return self.go_on(self.state["pause"])
 
     def of(self, host: str = "vm1") -> tuple[str, str | None]:
@@ -234,7 +234,7 @@ def test_a_drain_whose_last_observation_came_after_its_deadline_has_failed() -> 
         assert its.state["do"] == "act"
         its.answers("vm1", state="draining", error="3 connection(s) open")
         its.go_on()
-        if its.state["do"] == "wait":
+        if its.state["do"] == "pause":
             its.again()
     assert its.now - NOW == 13, "looked at at 0, at 6 and at 12 s"
     assert its.of() == failed("3 connection(s) open")
@@ -276,7 +276,7 @@ def test_what_is_done_is_over_when_it_was_observed(act: str, state: str) -> None
     its.observed["vm1"] = {**{key: its.observed["vm1"][key] for key in ("asked", "results")}, **BROKEN}
     its.go_on()
     assert its.of() == ("done", "vm1 could not be observed: Timed out after 30 seconds.")
-    assert its.state["do"] == "wait"
+    assert its.state["do"] == "pause"
     assert its.again()["do"] == "act"
     assert (its.state["contact"], its.state["actions"]) == (["vm1"], {}), "it is observed, and nothing more"
     its.observations("vm1", written("drained"))
@@ -296,7 +296,7 @@ def test_what_is_never_observed_fails_when_its_time_is_over(methods: Any) -> Non
     while its.go_on(5)["do"] != "end":
         done.append(its.state["do"])
         assert not its.state["actions"] and not its.state["stages"]
-    assert done == ["wait", "act", "wait", "act"], "planned at 0, at 10 and at 20 s"
+    assert done == ["pause", "act", "pause", "act"], "planned at 0, at 10 and at 20 s"
     assert its.of() == failed("vm1 could not be observed: Timed out after 30 seconds.")
 
 
@@ -321,7 +321,7 @@ def test_a_drain_is_looked_at_again_after_a_pause_until_it_is_done() -> None:
     its.answers("vm1", state="draining", error="2 connection(s)\x1b[2J open")
     its.answers("vm2", state="drained")
     its.go_on()
-    assert (its.state["do"], its.state["pause"], its.state["contact"]) == ("wait", 6, ["vm1"])
+    assert (its.state["do"], its.state["pause"], its.state["contact"]) == ("pause", 6, ["vm1"])
     assert its.state["plan"]["requeue"] == {"seconds": 6, "watch": [], "why": "vm1: 2 connection(s)\\x1b[2J open"}
     its.again()
     assert (its.state["do"], list(its.state["actions"]), its.state["contact"], its.state["waited"]) == ("act", ["vm1"], ["vm1"], 7)
@@ -513,7 +513,7 @@ def test_each_iteration_has_an_iteration_of_its_own() -> None:
 def test_the_tasks_read_what_a_state_keeps_and_there_is_a_file_for_each_thing_to_do() -> None:
     tasks = ROLES / "respond" / "tasks"
     shared = [tasks / f"{name}.yml" for name in ("act", "act_only", "by_tasks", "act_drain", "act_recover", "end", "iteration", "nothing")]
-    own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("wait", "methods", "drain", "recover")]
+    own = [ROLES / "upgrade" / "tasks" / f"{name}.yml" for name in ("pause", "methods", "drain", "recover")]
     read = set(re.findall(r"__respond_loop\.(\w+)", "".join(path.read_text() for path in shared + own)))
     assert {"vms", "stages", "waited", "do"} <= read
     assert read <= drain_loop.KEYS

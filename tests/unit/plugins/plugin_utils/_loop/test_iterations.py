@@ -42,4 +42,4 @@ def test_at_the_end_of_the_loop_leases_are_released(monkeypatch: pytest.MonkeyPa
     its.observed["vm1"] = observation("vm1", leases=[{"run": RUN["id"], "event_id": "E1"}])
     state: Any = {**its.begin(wait_timeout=1e9), "number": MOST_ITERATIONS - 2}
     its.state = state
-    assert [its.go_on()["do"] for _number in range(3)] == ["wait", "release", "end"]
+    assert [its.go_on()["do"] for _number in range(3)] == ["pause", "release", "end"]

@@ -207,11 +207,11 @@ def test_the_same_plan_again_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("write"), requeue=waiting(0)))
     its.begin()
     # Once more at once: only the second time shows that it brought nothing about.
-    assert [its.go_on()["do"] for _time in range(2)] == ["act", "wait"]
+    assert [its.go_on()["do"] for _time in range(2)] == ["act", "pause"]
     assert (its.state["pause"], its.state["actions"]) == (pass_loop.RETRY_SECONDS, {})
     assert its.go_on()["do"] == "act"
     # After the wait it is the same plan still, so it is tried once, not twice.
-    assert its.go_on()["do"] == "wait"
+    assert its.go_on()["do"] in pass_loop.WAITS
 
 
 def test_the_same_plan_again_ends_a_pass_that_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_the_same_plan_again_ends_a_pass_that_does_not_wait(monkeypatch: pytest.
 def test_an_action_that_only_goes_on_is_no_progress_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True)))
     its.begin()
-    assert its.go_on()["do"] == "wait"
+    assert its.go_on()["do"] in pass_loop.WAITS
     assert its.state["pause"] == 5
 
 
@@ -233,8 +233,8 @@ def test_what_goes_on_is_checked_right_after_a_pause(monkeypatch: pytest.MonkeyP
     its.observed["vm1"] = observation("vm1", record("draining"))
     its.begin()
     state = its.go_on()
-    assert (state["do"], [(host, [one["action"] for one in taken]) for host, taken in state["actions"].items()]) == ("wait", [("vm1", ["drain"])])
-    assert its.go_on(6)["do"] == "wait", "checked again at once, in vain"
+    assert (state["do"], [(host, [one["action"] for one in taken]) for host, taken in state["actions"].items()]) == ("pause", [("vm1", ["drain"])])
+    assert its.go_on(6)["do"] in pass_loop.WAITS, "checked again at once, in vain"
     its.observed["vm1"] = observation("vm1", record("drained"))
     state = its.go_on(6)
     assert (state["do"], state["moved"]) == ("act", False), "progress after a pause is progress, too"
@@ -244,7 +244,7 @@ def test_what_is_due_after_a_pause_with_checks_is_taken_although_the_plan_is_the
     check_and_write = (step("drain", continues=True), step("write", "vm2"))
     its = Pass(monkeypatch, plan(*check_and_write))
     its.begin()
-    while its.state["do"] != "wait":
+    while its.state["do"] not in pass_loop.WAITS:
         its.go_on()
     state = its.go_on(6)
     assert (state["do"], [one["action"] for one in state["actions"]["vm2"]]) == ("act", ["write"])
@@ -253,10 +253,10 @@ def test_what_is_due_after_a_pause_with_checks_is_taken_although_the_plan_is_the
 def test_checks_by_tasks_and_those_after_a_long_pause_are_planned_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("drain", continues=True, methods=[])), methods=(OWN,))
     its.begin()
-    assert (its.go_on()["do"], its.state["assignments"]) == ("wait", {})
+    assert (its.go_on()["do"], its.state["assignments"]) == ("pause", {})
     its = Pass(monkeypatch, plan(step("drain", continues=True), requeue=waiting(pass_loop.LONG_PAUSE + 1)))
     its.begin()
-    assert (its.go_on()["do"], its.state["assignments"]) == ("wait", {})
+    assert (its.go_on()["do"], its.state["assignments"]) == ("pause", {})
 
 
 def test_a_slow_check_after_a_pause_makes_the_other_observations_old(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +264,7 @@ def test_a_slow_check_after_a_pause_makes_the_other_observations_old(monkeypatch
     its.begin()
     assert its.go_on()["actions"]
     # The pause itself does not.
-    assert its.go_on(5 + 30)["do"] == "wait"
+    assert its.go_on(5 + 30)["do"] in pass_loop.WAITS
     state = its.go_on(5 + 31)
     assert (state["do"], state["contact"], state["actions"]) == ("act", ["vm1", "vm2"], {})
 
@@ -277,7 +277,7 @@ def test_what_is_due_is_not_waited_for_because_the_plan_before_brought_nothing_a
     assert (state["do"], [one["action"] for one in state["actions"]["vm1"]]) == ("act", ["write"])
     # The same again is.
     assert its.go_on()["do"] == "act"
-    assert its.go_on()["do"] == "wait"
+    assert its.go_on()["do"] in pass_loop.WAITS
 
 
 def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,9 +293,9 @@ def test_a_drain_that_moves_is_progress(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_record_that_moves_while_nothing_was_taken_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan())
     its.observed["vm1"] = observation("vm1", record("draining"))
-    assert its.begin()["do"] == "wait"
+    assert its.begin()["do"] in pass_loop.WAITS
     its.observed["vm1"] = observation("vm1", record("drained"))
-    assert (its.go_on()["moved"], its.state["do"]) == (False, "wait")
+    assert (its.go_on()["moved"], its.state["do"]) == (False, "pause")
 
 
 def test_what_is_over_ends_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,7 +327,7 @@ def test_a_pause_is_neither_none_nor_longer_than_the_time_that_is_left(timeout: 
 def test_the_time_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(requeue=waiting(30)))
     its.begin(wait_timeout=100.0)
-    assert its.play() == ["wait"] * 4
+    assert its.play() == ["pause"] * 4
     assert 100 <= its.state["waited"] <= 105
 
 
@@ -350,7 +350,7 @@ def test_a_vm_that_makes_progress_up_does_not_keep_a_pass_from_pausing(monkeypat
     its = Pass(monkeypatch, *(plan(step("write"), fingerprint=str(number)) for number in range(999)))
     its.begin(wait_timeout=300)
     done = its.play()
-    runs = "".join("w" if do == "wait" else "a" for do in done).split("w")
+    runs = "".join("w" if do in pass_loop.WAITS else "a" for do in done).split("w")
     assert len(runs) > 3
     assert max(map(len, runs)) == pass_loop.MOST_IN_A_ROW
 
