@@ -67,6 +67,12 @@ ONE_OF = (("begin", "begin_gate", "begin_methods", "go_on"),)
 EXCLUSIVE = (("begin", "begin_gate", "begin_methods"), ("begin_gate", "go_on"), ("begin_methods", "go_on"))
 # Settings of a VM, and the variables that they are in.
 INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
+# With these each host goes on by itself, and a plan would be made of observations that are not there yet.
+FREE = frozenset(f"{place}{name}" for place in ("", "ansible.builtin.", "ansible.legacy.") for name in ("free", "host_pinned"))
+NEEDS_LINEAR = (
+    "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
+    "configuration of Ansible). Nothing was done"
+)
 WRONG_INPUT = (GateError, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
 
 
@@ -108,6 +114,8 @@ class ActionModule(ActionBase):
                 return {}
             if renamed := refused_variables(variables):
                 raise pass_loop.LoopError(renamed)
+            if (strategy := self._strategy()) in FREE:
+                raise pass_loop.LoopError(NEEDS_LINEAR.format(strategy))
             return {"request": self._request(arguments["begin"])}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
         request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
@@ -119,6 +127,10 @@ class ActionModule(ActionBase):
             return results.of(host) if host in here else results.absent(host)
 
         return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, of, time.time())
+
+    def _strategy(self) -> str:
+        """Return the strategy of the play. A task stands in a block, which knows its play."""
+        return str(getattr(getattr(getattr(self._task, "_parent", None), "_play", None), "strategy", None) or "linear")
 
     def _request(self, given: dict[str, t.Any]) -> pass_loop.Request:
         request: pass_loop.Request = {
