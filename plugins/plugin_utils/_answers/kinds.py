@@ -135,6 +135,20 @@ def many(kind: Kind) -> Kind:
     return check
 
 
+def naming(kind: Kind, event_of: Callable[[Mapping[str, Any]], Any]) -> Kind:
+    """Check a list whose events together name a limited number of resources. C(event_of) returns the event of one item."""
+
+    def check(value: Any, where: str) -> Any:
+        found = [event_of(one) for one in value if isinstance(one, Mapping)] if isinstance(value, (list, tuple)) else []
+        names = [one.get("resources") for one in found if isinstance(one, Mapping)]
+        count = sum(len(one) for one in names if isinstance(one, (list, tuple)))
+        if count > limits.NAMES:
+            raise Unusable(where, f"names {count} resources, more than {limits.NAMES}")
+        return kind(value, where)
+
+    return check
+
+
 def named(kind: Kind) -> Kind:
     """Check a dictionary with any keys and values of this kind."""
 

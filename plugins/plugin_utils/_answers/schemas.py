@@ -22,6 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds i
     many,
     maybe,
     named,
+    naming,
     number,
     output,
     text,
@@ -54,7 +55,7 @@ EVENT: Mapping[str, Kind] = {
     "affects_this_vm": maybe(flag),
     "raw": named(anything),
 }
-EVENTS = many(fields(EVENT, ("event_id", "resources")))
+EVENTS = naming(many(fields(EVENT, ("event_id", "resources"))), lambda event: event)
 
 # What a key of a record may be, by its kind in the schema of records.
 KINDS: Mapping[str, Kind] = {
@@ -106,7 +107,7 @@ OBSERVATION: Mapping[str, Kind] = {
     "enabled_recently": flag,
     "in_service": maybe(flag),
     "in_service_why": maybe(text),
-    "records": many(RECORD),
+    "records": naming(many(RECORD), lambda record: record.get("event")),
     "leases": many(LEASE),
     "replicas": many(REPLICA),
     "tombstones": many(TOMBSTONE),

@@ -289,6 +289,18 @@ def test_an_output_of_too_many_values_is_refused_before_it_is_parsed(many):
     assert time.process_time() - begin < 0.5
 
 
+@pytest.mark.parametrize("where", ["events", "records"])
+def test_names_without_end_are_the_failure_of_the_whole_answer(where):
+    # Each name costs every later task of the play time, for all VMs (see tests/trust/test_many_names.py).
+    def answer(names: int) -> str:
+        events = [{"event_id": f"E{number}", "resources": ["liar"] * (names // 10)} for number in range(10)]
+        records = [{"event": event, "phase": "drained", "history": [], "methods": []} for event in events]
+        return json.dumps({"failed": True, "events": events if where == "events" else [], "records": records if where == "records" else []})
+
+    assert "msg" not in _read(answer(limits.NAMES))
+    assert f"{where} names {limits.NAMES + 10} resources, more than {limits.NAMES}" in _read(answer(limits.NAMES + 10))["msg"]
+
+
 def test_an_honest_vm_at_each_of_its_limits_is_read():
     names = [f"WestNO_{number}" for number in range(90)]
     event = {"event_id": "C7061BAC-AFDC-4513-B24B-AA5F13A16123", "event_type": "Reboot", "description": "x" * 100, "resources": names}
@@ -300,7 +312,7 @@ def test_an_honest_vm_at_each_of_its_limits_is_read():
         **dict.fromkeys(("boot_id", "vm_id", "lineage", "verified_at", "approved_at", "deadline"), "3f2b7c1e-8a55-4a01-9d1e-0a6f5b1c9e77"),
     }
     observation = {
-        "events": [{**event, "raw": event}] * 800,
+        "events": [{**event, "raw": event}] * 200,
         "records": [record] * on_the_vm.RECORDS,
         "replicas": [{"vm": "web2", "record": {**record, "methods": record["methods"][:2]}}] * on_the_vm.COPIES,
     }
