@@ -40,7 +40,11 @@ RESULTS = frozenset(
     )
 )
 # Variables of Ansible and AWX: a fact of such a name would change a VM's or the operator's identity.
-OTHERS = frozenset(("inventory_hostname", "inventory_hostname_short", "group_names", "playbook_dir", "awx_job_id", "awx_user_name", "tower_user_name"))
+OTHERS = frozenset(
+    ("inventory_hostname", "inventory_hostname_short", "group_names", "playbook_dir", "awx_job_id", "awx_user_name", "tower_user_name", "decide_vm")
+)
+# Functions of templates: a variable of such a name hides the function.
+FUNCTIONS = frozenset(("cycler", "dict", "joiner", "lipsum", "lookup", "namespace", "now", "omit", "q", "query", "range", "undef"))
 
 
 @functools.lru_cache(maxsize=1)
@@ -59,4 +63,6 @@ def _options(path: pathlib.Path) -> set[str]:
 
 def is_setting(name: str) -> bool:
     """Return whether a fact of this name is refused."""
-    return name in setting_names() or name in VARIABLES or name in RESULTS or name in OTHERS or (name.startswith("__") and INTERNAL.match(name) is not None)
+    if name in setting_names() or name in VARIABLES or name in RESULTS or name in OTHERS or name in FUNCTIONS:
+        return True
+    return name.startswith("__") and INTERNAL.match(name) is not None
