@@ -366,8 +366,12 @@ def test_nothing_is_read_by_half(wine: InWine, stand_in: InStandIn) -> None:
         calls: t.Any = side
         try:
             for _observation in range(15):
-                code, output, _errors = calls.command(reading)
-                assert code == 0
+                code, output, errors = calls.command(reading)
+                if side is wine and "=end" not in output:
+                    # Wine itself did not get to the end, as happens on a busy machine: its exit code says so, and once more it does.
+                    assert code != 0, output
+                    code, output, errors = calls.command(reading)
+                assert code == 0, (side, output[-500:], errors)
                 _before, read, _after = files._parts(output)
                 assert read["busy.json"] in (ONE, *contents)
                 assert read.get("kept.json", ONE) == ONE
