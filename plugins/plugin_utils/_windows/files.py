@@ -14,15 +14,11 @@ from __future__ import annotations
 import re
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import (
-    LISTINGS,
-    check_name,
-    too_many_files,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK, check_rights
+from ...module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
+from ...module_utils._scheduled_events.host.files import LISTINGS, check_name, too_many_files
+from ...module_utils._scheduled_events.journal.record_schema import TEMPORARY
+from .calls import Calls
+from .rights import ASK, check_rights
 
 # A longer file is not read: its content goes through the session.
 LARGEST_FILE = FILE_BYTES

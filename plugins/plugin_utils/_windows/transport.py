@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
+from ...module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
+from ...module_utils._scheduled_events.imds.transport import (
     AZURE_HOST,
     HEADERS,
     JSON_HEADERS,
@@ -24,12 +24,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     too_large,
     too_late,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import (
-    Calls,
-    failure_text,
-    is_session_fault,
-    whole_seconds,
-)
+from .calls import Calls, failure_text, is_session_fault, whole_seconds
 
 # Headers that the client reads; win_uri returns each as a key of its result.
 READ_HEADERS = ("location", "retry-after", "content-type")
@@ -55,14 +50,7 @@ class WindowsTransport:
         self._keep_asking = keep_asking
         self._connects = False
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         """Send one request and read its answer; see Transport. Raise ScheduledEventsError."""
         if self._check_mode and method != "GET":
             # win_uri would send it. Callers send nothing in check mode; this is a second check.

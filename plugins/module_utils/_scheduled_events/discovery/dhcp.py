@@ -21,13 +21,7 @@ import struct
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import (
-    Finding,
-    build_question,
-    parse_answer,
-    unwrap,
-    wrap,
-)
+from .option_245 import Finding, build_question, parse_answer, unwrap, wrap
 
 IPV4 = 0x0800
 ETHERNET = 1

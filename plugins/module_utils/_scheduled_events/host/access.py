@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..core.printable_text import LONGEST_LINE, printable
 
 if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import Places
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
+    from ..discovery.candidates import Places
+    from ..imds.transport import Transport
+    from .files import Files
+    from .machine.machine import Machine
+    from .system import Host
 
 Result = t.Dict[str, t.Any]
 

@@ -15,13 +15,9 @@ import json
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import (
-    Host,
-    seconds_between,
-    utc_seconds,
-)
+from ..core.bounded_json import load_bounded
+from ..host.files import TEMPORARY, Files
+from ..host.system import Host, seconds_between, utc_seconds
 
 NAME = "asked"
 SILENCE_SECONDS = 86400.0

@@ -10,16 +10,11 @@ from __future__ import annotations
 import copy
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    METHODS,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    WrongDecision,
-    checked_decision,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import bounded_history
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+from ..core.limits import METHODS
+from ..host.system import seconds_between
+from .overrides import WrongDecision, checked_decision
+from .record_encoding import bounded_history
+from .record_schema import (
     EVENT_KEYS,
     METHOD_KEYS,
     METHOD_KINDS,
@@ -35,7 +30,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     event_id_of,
     shorten,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import may_follow, refusal
+from .transitions import may_follow, refusal
 
 # The others are written by the store, or have an option of their own.
 CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")

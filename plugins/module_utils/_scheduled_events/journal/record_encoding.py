@@ -17,24 +17,12 @@ import re
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    ATTEMPTS,
-    FILE_BYTES,
-    HISTORY_FIRST,
-    HISTORY_LAST,
-    METHODS,
-    RECORD_BYTES,
-    REVISION,
-    TEXT,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    WrongDecision,
-    checked_decision,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+from ..core.bounded_json import load_bounded
+from ..core.limits import ATTEMPTS, FILE_BYTES, HISTORY_FIRST, HISTORY_LAST, METHODS, RECORD_BYTES, REVISION, TEXT
+from ..host.files import TEMPORARY, Files
+from ..host.system import utc_seconds
+from .overrides import WrongDecision, checked_decision
+from .record_schema import (
     EVENT_KINDS,
     FORMAT,
     LINEAGE,

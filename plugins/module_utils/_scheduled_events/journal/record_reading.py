@@ -10,22 +10,11 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import RECORDS, REVISION
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    FOREIGN,
-    UNREADABLE,
-    Record,
-    RecordsError,
-    Unreadable,
-    event_id_of,
-    public,
-    revision_name,
-    split_name,
-    stem,
-)
+from ..core.limits import RECORDS, REVISION
+from ..host.files import Files
+from ..host.system import Host
+from .record_encoding import decode
+from .record_schema import FOREIGN, UNREADABLE, Record, RecordsError, Unreadable, event_id_of, public, revision_name, split_name, stem
 
 ATTEMPTS = 50
 
@@ -142,11 +131,7 @@ class RecordsReader:
             names = []
         moved = [self._set_aside(name, FOREIGN) for name in names] if set_aside else []
         return "The record of event {} in {} was written by another VM (vmId {}): it is {}. {}".format(
-            event_id_of(record),
-            self.files.where,
-            record["vm_id"],
-            "set aside" if moved and all(moved) else "not used",
-            ADVICE_FOREIGN,
+            event_id_of(record), self.files.where, record["vm_id"], "set aside" if moved and all(moved) else "not used", ADVICE_FOREIGN
         )
 
     def _set_aside(self, name: str, prefix: str) -> bool:

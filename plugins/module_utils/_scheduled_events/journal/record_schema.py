@@ -11,9 +11,9 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
+from ..core.errors import ScheduledEventsError
+from ..host.files import TEMPORARY
+from .transitions import PHASES
 
 __all__ = [
     "EVENT_KEYS",

@@ -13,21 +13,11 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REVISION
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
-    RecordChange,
-    apply_change,
-    may_be_pruned,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
-    ATTEMPTS,
-    RecordFiles,
-    RecordsReader,
-    is_foreign,
-    revisions_of,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
+from ..core.limits import REVISION
+from .record_changes import RecordChange, apply_change, may_be_pruned
+from .record_encoding import decode, encode
+from .record_reading import ATTEMPTS, RecordFiles, RecordsReader, is_foreign, revisions_of
+from .record_schema import (
     LINEAGE,
     LINEAGE_LENGTH,
     TEMPORARY,
@@ -73,12 +63,7 @@ class RecordStore(RecordsReader):
     """All records of one VM, to read and to write."""
 
     def write(
-        self,
-        event_id: str,
-        change: RecordChange,
-        expected_revision: int | None = None,
-        check_mode: bool = False,
-        allowed: t.Callable[[], None] | None = None,
+        self, event_id: str, change: RecordChange, expected_revision: int | None = None, check_mode: bool = False, allowed: t.Callable[[], None] | None = None
     ) -> Written:
         """Apply one change and return the outcome. Raise RecordsError, of kind conflict where another writer was faster.
 

@@ -16,23 +16,12 @@ import json
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    REPLICA_BYTES,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import nothing_changed
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import complete, load, replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    METHOD_KEYS,
-    Record,
-    RecordsError,
-    Unreadable,
-    empty_record,
-    event_id_of,
-    shorten,
-    stem,
-)
+from ..core.limits import REPLICA_BYTES
+from ..host.files import Files
+from ..host.system import Host, seconds_between
+from .record_changes import nothing_changed
+from .record_encoding import complete, load, replace_file
+from .record_schema import METHOD_KEYS, Record, RecordsError, Unreadable, empty_record, event_id_of, shorten, stem
 
 FORMAT = 2
 # Version 1.3.1 of the collection wrote format 1: whole records, without their keeper.

@@ -14,22 +14,11 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
-    Lease,
-    LeaseLost,
-    checked_run,
-    checked_seconds,
-    decode_lease,
-    encode_lease,
-    event_digest,
-    has_expired,
-    lease_name,
-    split_lease_name,
-)
+from ..core.limits import LEASES
+from ..host.files import Files
+from ..host.system import Host, utc_seconds
+from ..journal.record_schema import TEMPORARY, RecordsError
+from .lease_schema import Lease, LeaseLost, checked_run, checked_seconds, decode_lease, encode_lease, event_digest, has_expired, lease_name, split_lease_name
 
 ATTEMPTS = 50
 
@@ -74,30 +63,14 @@ class LeaseStore:
             content = None
         return decode_lease(content, name, self._now())
 
-    def make(
-        self,
-        run: str,
-        event_id: str,
-        seconds: float,
-        kind: str = "events",
-        who: str = "",
-        groups: t.Mapping[str, str] | None = None,
-    ) -> str:
+    def make(self, run: str, event_id: str, seconds: float, kind: str = "events", who: str = "", groups: t.Mapping[str, str] | None = None) -> str:
         """Acquire a lease for an event, or renew the one that this run has. Return the file's name."""
         try:
             return self.renew(run, event_id, seconds)
         except LeaseLost:
             return self.create(run, event_id, seconds, kind, who, groups)
 
-    def create(
-        self,
-        run: str,
-        event_id: str,
-        seconds: float,
-        kind: str = "events",
-        who: str = "",
-        groups: t.Mapping[str, str] | None = None,
-    ) -> str:
+    def create(self, run: str, event_id: str, seconds: float, kind: str = "events", who: str = "", groups: t.Mapping[str, str] | None = None) -> str:
         """Acquire a lease where the run has none for the event. Return the file's name."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
         name = self.name_of(run, event_id, seconds)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ...host.machine.machine import Machine
 
 Values = t.Mapping[str, t.Any]
 LONGEST_MESSAGE = 400

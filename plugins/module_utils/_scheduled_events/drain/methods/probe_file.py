@@ -9,21 +9,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    LONGEST_MESSAGE,
-    LOST,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFileError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
+from ...host.machine.flag_files import FlagFileError
+from ...host.machine.machine import Machine
+from ...host.system import seconds_between
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
 
 POSITIONS = ("in", "out")
 # What host/machine/flag_files.py finds.
@@ -37,10 +26,7 @@ class ProbeFileMethod(Method):
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "path": Option("text", "the path of the flag file on the VM.", required=True),
         "present_means": Option(
-            "text",
-            "in (the file exists while the VM is in service; removed to drain) or out (created to drain).",
-            default="in",
-            choices=POSITIONS,
+            "text", "in (the file exists while the VM is in service; removed to drain) or out (created to drain).", default="in", choices=POSITIONS
         ),
         "interval": Option("whole", "seconds between two probes of the load balancer, a whole number.", default=5),
         "threshold": Option("whole", "how many probes in a row must fail before the load balancer sends nothing more, a whole number.", default=2),

@@ -9,21 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
+from ...host.machine.machine import Machine
+from ...host.machine.services import ServiceError, ServiceState
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 # One that restarts all the time counts as running.
 RAN = ("active", "activating", "reloading", "refreshing")
@@ -35,9 +23,7 @@ class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
-    options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True),
-    }
+    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True)}
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
         found = states_of(machine, task.listed("names"))

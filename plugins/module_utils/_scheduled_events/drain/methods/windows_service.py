@@ -9,22 +9,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import states_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
+from ...host.machine.machine import Machine
+from ...host.machine.services import ServiceError, ServiceState
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
+from .service import states_of
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
@@ -39,7 +27,7 @@ class WindowsServiceMethod(Method):
 
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True),
+        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True)
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:

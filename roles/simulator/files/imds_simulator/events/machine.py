@@ -17,14 +17,7 @@ from imds_simulator.switches import Switches
 class Machine:
     """All events of the simulator. ``report`` is called at each transition, ``changed`` at each change that clients can see."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        switches: Switches,
-        groups: Groups,
-        report: Callable[..., None],
-        changed: Callable[[Event], None],
-    ) -> None:
+    def __init__(self, clock: Clock, switches: Switches, groups: Groups, report: Callable[..., None], changed: Callable[[Event], None]) -> None:
         self._clock = clock
         self._switches = switches
         self._groups = groups
