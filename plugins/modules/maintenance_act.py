@@ -222,37 +222,23 @@ error_kind:
   sample: bad_option
 """
 
-import typing as t
+from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine, local_machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=act_arguments(), supports_check_mode=True)
-
-    def run_command(arguments: list[str]) -> tuple[int, str, str]:
-        answer: tuple[int, str, str] = module.run_command(arguments, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return answer
-
-    def host(boot_id: str | None) -> Host:
-        return LocalHost(run_command, boot_id)
-
-    def machine(now: t.Callable[[], str]) -> Machine:
-        return local_machine(now, run_command)
-
-    access = HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog, machine=machine)
-    try:
-        result = act_on_vm(module.params, access)
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    machine = partial(local_machine, run_command=run_command)
+    run_as_module(module, act_on_vm, files=LocalFiles, host=partial(LocalHost, run_command), log=log_to_syslog, machine=machine)
 
 
 if __name__ == "__main__":

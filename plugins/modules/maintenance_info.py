@@ -222,29 +222,20 @@ error_kind:
   sample: no_answer
 """
 
+from functools import partial
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=observation_arguments(), supports_check_mode=True)
-
-    def run_command(command: list[str]) -> tuple[int, str, str]:
-        answer: tuple[int, str, str] = module.run_command(command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return answer
-
-    def host(boot_id: str | None) -> Host:
-        return LocalHost(run_command, boot_id)
-
-    try:
-        result = observe_vm(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    run_as_module(module, observe_vm, files=LocalFiles, host=partial(LocalHost, run_command))
 
 
 if __name__ == "__main__":

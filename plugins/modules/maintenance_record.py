@@ -335,11 +335,13 @@ pruned:
   sample: [C7061BAC-AFDC-4513-B24B-AA5F13A16123]
 """
 
+from functools import partial
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record_arguments,
@@ -348,17 +350,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 
-def host(boot_id: str | None) -> Host:
-    return LocalHost(boot_id=boot_id)
-
-
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
-    try:
-        result = write_records(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(module, write_records, files=LocalFiles, host=partial(LocalHost, None), log=log_to_syslog)
 
 
 if __name__ == "__main__":

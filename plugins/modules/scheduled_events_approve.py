@@ -145,7 +145,7 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import (
     approval_arguments,
     approve_events,
@@ -153,12 +153,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=approval_arguments(), supports_check_mode=True)
-    try:
-        result = approve_events(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=approval_arguments(), supports_check_mode=True), approve_events)
 
 
 if __name__ == "__main__":

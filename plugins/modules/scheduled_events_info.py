@@ -190,17 +190,12 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info, info_arguments
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=info_arguments(), supports_check_mode=True)
-    try:
-        result = info(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=info_arguments(), supports_check_mode=True), info)
 
 
 if __name__ == "__main__":

@@ -207,7 +207,7 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import (
     wait_for_event,
     waiting_arguments,
@@ -215,12 +215,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=waiting_arguments(), supports_check_mode=True)
-    try:
-        result = wait_for_event(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=waiting_arguments(), supports_check_mode=True), wait_for_event)
 
 
 if __name__ == "__main__":

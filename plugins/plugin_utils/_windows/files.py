@@ -15,8 +15,7 @@ import re
 import uuid
 
 from ...module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
-from ...module_utils._scheduled_events.host.files import LISTINGS, check_name, too_many_files
-from ...module_utils._scheduled_events.journal.record_schema import TEMPORARY
+from ...module_utils._scheduled_events.host.files import LISTINGS, TEMPORARY, check_name, too_many_files
 from .calls import Calls
 from .rights import ASK, check_rights
 

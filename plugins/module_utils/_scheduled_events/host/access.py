@@ -12,6 +12,8 @@ import typing as t
 from ..core.printable_text import LONGEST_LINE, printable
 
 if t.TYPE_CHECKING:
+    from ansible.module_utils.basic import AnsibleModule
+
     from ..discovery.candidates import Places
     from ..imds.transport import Transport
     from .files import Files
@@ -53,3 +55,12 @@ class Failed(Exception):
 
 
 Work = t.Callable[[t.Mapping[str, t.Any], HostAccess], Result]
+
+
+def run_as_module(module: AnsibleModule, work: Work, **access: t.Any) -> None:
+    """Run an operation as a module on the VM itself, with these parts of HostAccess, and end with its result."""
+    try:
+        result = work(module.params, HostAccess(module.check_mode, module.warn, **access))
+    except Failed as failed:
+        module.fail_json(**failed.result)
+    module.exit_json(**result)

@@ -14,13 +14,13 @@ import typing as t
 import uuid
 
 from ..core.limits import REVISION
+from ..host.files import TEMPORARY
 from .record_changes import RecordChange, apply_change, may_be_pruned
 from .record_encoding import decode, encode
 from .record_reading import ATTEMPTS, RecordFiles, RecordsReader, is_foreign, revisions_of
 from .record_schema import (
     LINEAGE,
     LINEAGE_LENGTH,
-    TEMPORARY,
     UNREADABLE,
     Record,
     RecordsError,

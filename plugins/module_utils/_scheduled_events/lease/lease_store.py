@@ -15,9 +15,9 @@ import typing as t
 import uuid
 
 from ..core.limits import LEASES
-from ..host.files import Files
+from ..host.files import TEMPORARY, Files
 from ..host.system import Host, utc_seconds
-from ..journal.record_schema import TEMPORARY, RecordsError
+from ..journal.record_schema import RecordsError
 from .lease_schema import Lease, LeaseLost, checked_run, checked_seconds, decode_lease, encode_lease, event_digest, has_expired, lease_name, split_lease_name
 
 ATTEMPTS = 50

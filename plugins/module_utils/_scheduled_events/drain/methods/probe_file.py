@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ...host.machine.flag_files import FlagFileError
 from ...host.machine.machine import Machine
 from ...host.system import seconds_between
 from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
@@ -35,10 +34,7 @@ class ProbeFileMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        try:
-            return dict(machine.flag_files.describe(task.options["path"]))
-        except FlagFileError as error:
-            raise MethodError(str(error))
+        return dict(machine.flag_files.describe(task.options["path"]))
 
     def begin(self, machine: Machine, task: Task) -> None:
         absent = task.present.get("kind") == "absent"
@@ -65,14 +61,11 @@ class ProbeFileMethod(Method):
         if kind not in KINDS:
             raise MethodError(f"the record does not say what was at {task.options['path']} before: its kind is {kind!r}"[:LONGEST_MESSAGE])
         absent = kind == "absent"
-        try:
-            # Nothing was changed where the file stood in the other position before.
-            if _removes(task) and not absent:
-                machine.flag_files.restore(task.options["path"], {key: str(value) for key, value in task.finding.items()})
-            elif not _removes(task) and absent:
-                machine.flag_files.remove(task.options["path"])
-        except FlagFileError as error:
-            raise MethodError(str(error))
+        # Nothing was changed where the file stood in the other position before.
+        if _removes(task) and not absent:
+            machine.flag_files.restore(task.options["path"], {key: str(value) for key, value in task.finding.items()})
+        elif not _removes(task) and absent:
+            machine.flag_files.remove(task.options["path"])
         return Answer(UNDONE)
 
 
