@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios as data: JSON files with the VMs they need, the switches they set, and timed steps."""
+"""Scenarios as data: JSON files, called NN-name.json, with the VMs they need, the switches they set, and timed steps."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ def load(name: str) -> Dict[str, Any]:
     for number, known in _catalogue():
         if known == name or (name.isdigit() and number == int(name)):
             text = pkgutil.get_data(__package__ or "", "data/%02d-%s.json" % (number, known)) or b""
-            scenario: Dict[str, Any] = json.loads(text.decode("utf-8"))
-            return scenario
+            return dict(json.loads(text.decode("utf-8")), number=number, name=known)
     raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
 
 
