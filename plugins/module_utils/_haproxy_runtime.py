@@ -178,8 +178,7 @@ def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
 def next_state(server: Server, wanted: str, check_first: bool) -> str | None:
     """Return the state to set now; None if it is reached or a check has to pass first.
 
-    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked,
-    and gets none.
+    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked, and gets none.
     """
     if server.state == wanted:
         return None

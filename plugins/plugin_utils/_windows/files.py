@@ -5,8 +5,7 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """File operations for the records on a Windows VM, each one line of cmd.exe.
 
-An atomic operation is one rename: "ren" fails if the new name is taken, "move /y" replaces it. Neither PowerShell nor a service of our
-own is needed.
+An atomic operation is one rename: "ren" fails if the new name is taken, "move /y" replaces it. Neither PowerShell nor a service of our own is needed.
 """
 
 from __future__ import annotations

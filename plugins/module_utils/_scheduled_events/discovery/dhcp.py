@@ -5,9 +5,8 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """One DHCP request for option 245, on Linux, as root. It is only a question: no address is requested, accepted or changed.
 
-Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port.
-So no rule has to be changed, and a DHCP client on this machine is not disturbed: it ignores the answer, which carries
-another transaction.
+Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port. So no rule has to be changed, and a DHCP
+client on this machine is not disturbed: it ignores the answer, which carries another transaction.
 """
 
 from __future__ import annotations

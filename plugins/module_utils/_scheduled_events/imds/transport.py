@@ -46,9 +46,8 @@ class Transport(t.Protocol):
 class LocalTransport:
     """Send requests from this machine, over one kept-alive connection.
 
-    http.client, not ansible.module_utils.urls, because only it has two timeouts (an unreachable address fails in
-    seconds, a slow first answer does not) and keeps the connection between polls. It ignores proxy variables, follows
-    no redirect and decodes nothing.
+    http.client, not ansible.module_utils.urls, because only it has two timeouts (an unreachable address fails in seconds, a slow first answer does not) and
+    keeps the connection between polls. It ignores proxy variables, follows no redirect and decodes nothing.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -62,8 +61,7 @@ class LocalTransport:
             return self._request_once(method, path, body, connect_timeout, request_timeout)
         except ScheduledEventsError as error:
             self.close()
-            # A server closes an idle connection; that is not a fault. A POST is never sent again from here: the first
-            # one may have been carried out.
+            # A server closes an idle connection; that is not a fault. A POST is never sent again from here: the first one may have been carried out.
             if reused and method == "GET" and error.kind == "connection_lost":
                 return self._request_once(method, path, body, connect_timeout, request_timeout)
             raise

@@ -134,7 +134,7 @@ class ReplicaStore:
     def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
         """Read every replica that this VM keeps. Skip those that came with the disk of another VM, and those older than a month."""
         replicas, problems = [], []
-        for name in self._listed():
+        for name in self._names():
             try:
                 replica = self._read(name)
             except FileNotFoundError:
@@ -169,14 +169,8 @@ class ReplicaStore:
     def _names(self) -> list[str]:
         try:
             return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
-        except FileNotFoundError:
-            return []
-
-    def _listed(self) -> list[str]:
-        try:
-            return self._names()
         except OSError:
-            return []  # the reading of the records reports the fault
+            return []  # none yet; or the reading of the records reports the fault
 
     def _read(self, name: str) -> Replica:
         data = load(self.files.read(name))
@@ -236,7 +230,7 @@ class ReplicaStore:
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""
         pruned: list[str] = []
-        for name in self._listed():
+        for name in self._names():
             try:
                 replica = self._read(name)
             except (OSError, Unreadable):
