@@ -44,10 +44,6 @@ class Server(t.NamedTuple):
     sessions: int
     queued: int
 
-    def as_dict(self) -> dict[str, t.Any]:
-        """Return the server as a dictionary, as the module returns it."""
-        return dict(self._asdict())
-
 
 class Runtime:
     """One runtime socket. Each command has its own connection, which HAProxy closes after the answer."""

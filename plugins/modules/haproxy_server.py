@@ -212,7 +212,7 @@ def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
         after = runtime.servers(options["server"], backends)
     return {
         "changed": bool(changes),
-        "backends": {name: one.as_dict() for name, one in after.items()},
+        "backends": {name: one._asdict() for name, one in after.items()},
         "reached": all(after[name].state == state for name, state in wanted.items()),
         "diff": {
             "before": {name: before[name].state for name in changes},

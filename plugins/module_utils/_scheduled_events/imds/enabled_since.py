@@ -87,13 +87,9 @@ def _read(files: Files) -> Marker | None:
     """Return the marker, or None where it is missing or invalid: then "enabled just now" is the careful answer."""
     try:
         data = load_bounded(files.read(NAME).decode("utf-8"), lambda text: None)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, RecursionError, OverflowError):
         return None
-    except (ValueError, RecursionError, OverflowError):
-        return None
-    if not isinstance(data, dict):
-        return None
-    return data if all(_is_moment(data.get(key)) for key in ("asked", "enabled")) else None
+    return data if isinstance(data, dict) and all(_is_moment(data.get(key)) for key in ("asked", "enabled")) else None
 
 
 def _is_moment(moment: t.Any) -> bool:

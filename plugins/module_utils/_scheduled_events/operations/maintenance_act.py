@@ -45,15 +45,14 @@ ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 def act_arguments() -> dict[str, dict[str, t.Any]]:
     """Return the argument spec of maintenance_act."""
-    arguments = observation_arguments()
-    arguments.update(
-        actions={"type": "list", "elements": "dict", "required": True},
-        identity={"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
-        observe={"type": "bool", "default": True},
+    return {
+        **observation_arguments(),
+        "actions": {"type": "list", "elements": "dict", "required": True},
+        "identity": {"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
+        "observe": {"type": "bool", "default": True},
         # The action of this name keeps it on the controller.
-        vm_settings={"type": "dict"},
-    )
-    return arguments
+        "vm_settings": {"type": "dict"},
+    }
 
 
 class _Acting:

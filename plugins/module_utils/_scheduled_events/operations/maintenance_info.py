@@ -30,15 +30,14 @@ from .scheduled_events_info import select
 
 def observation_arguments() -> dict[str, dict[str, t.Any]]:
     """Return the argument spec of maintenance_info."""
-    arguments = shared_arguments()
-    arguments.update(selection_arguments())
-    arguments.update(
-        records_path={"type": "str", "default": DEFAULT_PATH},
-        health=health_arguments(),
-        include_raw={"type": "bool", "default": False},
-        boot_id={"type": "str"},
-    )
-    return arguments
+    return {
+        **shared_arguments(),
+        **selection_arguments(),
+        "records_path": {"type": "str", "default": DEFAULT_PATH},
+        "health": health_arguments(),
+        "include_raw": {"type": "bool", "default": False},
+        "boot_id": {"type": "str"},
+    }
 
 
 def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:

@@ -105,16 +105,8 @@ def _keep_replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mo
 
 
 def _requested_change(options: t.Mapping[str, t.Any]) -> RecordChange:
-    return RecordChange(
-        event=options.get("event") or {},
-        changes=options.get("changes") or {},
-        method=options.get("method") or {},
-        stamp=options.get("stamp") or (),
-        boot_id=options.get("boot_id"),
-        vm_id=options.get("vm_id"),
-        vm_name=options.get("vm_name"),
-        restore=checked_restore(options["restore"]) if options.get("restore") else {},
-    )
+    given = {key: options[key] for key in RecordChange._fields if options.get(key)}
+    return RecordChange(**{**given, "restore": checked_restore(given["restore"])} if "restore" in given else given)
 
 
 def _result(written: Written, event_id: str) -> dict[str, t.Any]:
