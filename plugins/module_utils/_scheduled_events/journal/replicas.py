@@ -19,9 +19,10 @@ import typing as t
 from ..core.limits import REPLICA_BYTES
 from ..host.files import Files
 from ..host.system import Host, seconds_between
+from . import record_schema as schema
 from .record_changes import nothing_changed
 from .record_encoding import complete, load, replace_file
-from .record_schema import METHOD_KEYS, Record, RecordsError, Unreadable, empty_record, event_id_of, shorten, stem
+from .record_schema import Record, RecordsError, Unreadable
 
 FORMAT = 2
 # Version 1.3.1 of the collection wrote format 1: whole records, without their keeper.
@@ -64,14 +65,14 @@ def replica_argument() -> dict[str, t.Any]:
 def replica_name(vm: str, event_id: str) -> str:
     """Return the name of a replica's file. Any inventory name becomes a short, plain part of it."""
     digest = hashlib.sha256(vm.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"mirror-{digest}-{stem(event_id)}.json"
+    return f"mirror-{digest}-{schema.stem(event_id)}.json"
 
 
 def checked_record(given: t.Mapping[str, t.Any]) -> Record:
     """Return a record given as an option, with the numbers that templates of ansible-core 2.18 turn into text. Raise RecordsError."""
     event = given.get("event")
     if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
-        raise RecordsError(f"the record given names no event: {shorten(given)}")
+        raise RecordsError(f"the record given names no event: {schema.shorten(given)}")
     record = dict(given, event=dict(event))
     record.pop("age_seconds", None)
     for key in ("revision", "attempts"):
@@ -85,7 +86,7 @@ def checked_record(given: t.Mapping[str, t.Any]) -> Record:
 
 def only_findings(record: Record) -> Record:
     """Return the record reduced to what a replica may hold: the findings of methods outside the VM, and their times. No option, rule or override."""
-    kept = empty_record(event_id_of(record))
+    kept = schema.empty_record(schema.event_id_of(record))
     over = record["phase"] == "recovered"
     kept.update(
         phase="recovered" if over else "draining",
@@ -110,7 +111,7 @@ def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
 def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     """Return a record to continue from. Raise RecordsError unless it holds the findings of methods outside the VM and nothing else."""
     record = checked_record(given)
-    event_id = event_id_of(record)
+    event_id = schema.event_id_of(record)
     for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
         if record[key]:
             raise RecordsError(f"the record to restore of event {event_id} has {key}; only findings of methods outside are restored.")
@@ -118,9 +119,9 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
         raise RecordsError(f"the record to restore of event {event_id} is in phase {record['phase']}, and must be in phase draining.")
     for method in record["methods"]:
         if not _is_outside(method) or method.get("options"):
-            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {shorten(method)}")
+            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {schema.shorten(method)}")
     # With exactly the known keys, as the next actions of a drain expect them.
-    record["methods"] = [dict({key: method.get(key) for key in METHOD_KEYS}, outside=True) for method in record["methods"]]
+    record["methods"] = [dict({key: method.get(key) for key in schema.METHOD_KEYS}, outside=True) for method in record["methods"]]
     return record
 
 
@@ -194,7 +195,7 @@ class ReplicaStore:
         if not vm.strip():
             raise RecordsError("replica.vm is empty.")
         record = only_findings(checked_record(given))
-        name = replica_name(vm, event_id_of(record))
+        name = replica_name(vm, schema.event_id_of(record))
         present = self._present(name)
         before = present["record"] if present else None
         # The newer record counts. For another VM of the same name, whose clock does not compare, the one given counts.
@@ -206,7 +207,9 @@ class ReplicaStore:
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return ReplicaWritten(before, before, False)
         if len(json.dumps(content)) > REPLICA_BYTES:
-            raise RecordsError(f"the replica of the record of event {shorten(event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept.")
+            raise RecordsError(
+                f"the replica of the record of event {schema.shorten(schema.event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept."
+            )
         if not check_mode:
             replace_file(self.files, name, dict(content, written_at=self.host.now()), "The replica")
         return ReplicaWritten(before, record, True)
@@ -244,7 +247,7 @@ class ReplicaStore:
                     self.files.unlink(name)
             except OSError:
                 continue
-            pruned.append(event_id_of(record))
+            pruned.append(schema.event_id_of(record))
         return pruned
 
 
