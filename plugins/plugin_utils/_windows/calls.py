@@ -76,10 +76,6 @@ class Calls:
             raise OSError(f"the command did not run: {failure_text(answer)}")
         return code, str(answer.get("stdout") or ""), str(answer.get("stderr") or "")
 
-    def powershell(self, script: str, **parameters: t.Any) -> Answer:
-        """Run a script with its parameters. Any error ends it."""
-        return self.call("win_powershell", script=script, error_action="stop", **({"parameters": parameters} if parameters else {}))
-
     def send(self, content: bytes) -> str:
         """Write content to a new file in the task's temporary directory on the VM; return its path there."""
         shell = self._action._connection._shell

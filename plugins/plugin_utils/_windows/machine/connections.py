@@ -32,7 +32,9 @@ class WindowsConnections:
         self._calls = calls
 
     def count(self, ports: t.Collection[int]) -> int:
-        found = json_output(self._calls.powershell(CONNECTIONS_SCRIPT, Port=sorted(ports), State=list(BUSY)), "the connections")
+        parameters = {"Port": sorted(ports), "State": list(BUSY)}
+        answer = self._calls.call("win_powershell", script=CONNECTIONS_SCRIPT, parameters=parameters, error_action="stop")
+        found = json_output(answer, "the connections")
         count = found.get("open") if isinstance(found, dict) else None
         if isinstance(count, bool) or not isinstance(count, int):
             raise OSError("the connections cannot be counted: the script did not say how many are open")

@@ -71,7 +71,8 @@ class WindowsFailoverCluster:
         self._calls = calls
 
     def describe(self) -> ClusterState:
-        seen = json_output(self._calls.powershell(CLUSTER_SCRIPT), CLUSTER)
+        answer = self._calls.call("win_powershell", script=CLUSTER_SCRIPT, error_action="stop")
+        seen = json_output(answer, CLUSTER)
         if not isinstance(seen, dict) or not isinstance(seen.get("nodes"), list) or not isinstance(seen.get("groups"), list):
             raise OSError(f"{CLUSTER}: the script printed no nodes and groups")
         nodes = [Node(_text(one, "name"), _text(one, "state"), _text(one, "drain")) for one in _rows(seen["nodes"])]
@@ -79,22 +80,30 @@ class WindowsFailoverCluster:
         return ClusterState(_text(seen, "cluster"), _whole(seen, "managed"), _text(seen, "node"), nodes, roles)
 
     def replicas(self, instance: str) -> list[Replica]:
+        parameters = {"Instance": instance, "Query": REPLICAS_QUERY}
+        answer = self._calls.call("win_powershell", script=REPLICAS_SCRIPT, parameters=parameters, error_action="stop")
         what = f"the availability groups of {instance}"
-        rows = json_output(self._calls.powershell(REPLICAS_SCRIPT, Instance=instance, Query=REPLICAS_QUERY), what)
+        rows = json_output(answer, what)
         if not isinstance(rows, list):
             raise OSError(f"{what}: the script printed no rows")
         return [_replica(row) for row in _rows(rows)]
 
     def pause(self, node: str) -> None:
-        accepted(self._calls.powershell(PAUSE_SCRIPT, Node=node), f"node {node} was to be paused")
+        parameters = {"Node": node}
+        answer = self._calls.call("win_powershell", script=PAUSE_SCRIPT, parameters=parameters, error_action="stop")
+        accepted(answer, f"node {node} was to be paused")
 
     def resume(self, node: str, failback: str) -> None:
         if failback not in FAILBACK:
             raise OSError(f"node {node} cannot be resumed with failback {failback!r}; it must be {', '.join(FAILBACK)}")
-        accepted(self._calls.powershell(RESUME_SCRIPT, Node=node, Failback=FAILBACK[failback]), f"node {node} was to be resumed")
+        parameters = {"Node": node, "Failback": FAILBACK[failback]}
+        answer = self._calls.call("win_powershell", script=RESUME_SCRIPT, parameters=parameters, error_action="stop")
+        accepted(answer, f"node {node} was to be resumed")
 
     def take_over(self, instance: str, group: str) -> None:
-        accepted(self._calls.powershell(FAILOVER_SCRIPT, Instance=instance, Group=group), f"{instance} was to take over availability group {group}")
+        parameters = {"Instance": instance, "Group": group}
+        answer = self._calls.call("win_powershell", script=FAILOVER_SCRIPT, parameters=parameters, error_action="stop")
+        accepted(answer, f"{instance} was to take over availability group {group}")
 
 
 def _replica(row: Answer) -> Replica:

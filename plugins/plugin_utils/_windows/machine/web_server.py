@@ -54,7 +54,8 @@ class WindowsWebServer:
             accepted(self._calls.call("microsoft.iis.web_app_pool", name=name, state=state), f"application pool {name} was to be {state}")
 
     def connections(self) -> dict[str, int] | None:
-        rows = json_output(self._calls.powershell(IIS_SCRIPT), "the connections of IIS")
+        answer = self._calls.call("win_powershell", script=IIS_SCRIPT, error_action="stop")
+        rows = json_output(answer, "the connections of IIS")
         if not isinstance(rows, list):
             return None
         counts = {str(row.get("Name")).lower(): int(row.get("CurrentConnections") or 0) for row in rows if isinstance(row, dict)}
