@@ -14,10 +14,9 @@ options:
     description:
       - Where the VM's metadata service is, as V(http://ADDRESS) or V(http://ADDRESS:PORT).
       - Set it to rehearse against a simulator, or for a VM outside a virtual network whose endpoint you know.
-      - V(discover), since version 1.2.0 of the collection, looks for the endpoint of a VM outside a virtual network. On Linux it
-        looks at the environment variable E(SCHEDULEDEVENTSIP) and the line that sets it in C(/etc/profile), at the leases of
-        dhclient, systemd-networkd, NetworkManager and cloud-init, then at the answer to one DHCP request for option 245, which
-        takes root and at most 10 seconds, and last at V(http://169.254.169.254).
+      - V(discover), since version 1.2.0 of the collection, looks for the endpoint of a VM outside a virtual network. On Linux it looks at the environment
+        variable E(SCHEDULEDEVENTSIP) and the line that sets it in C(/etc/profile), at the leases of dhclient, systemd-networkd, NetworkManager and cloud-init,
+        then at the answer to one DHCP request for option 245, which takes root and at most 10 seconds, and last at V(http://169.254.169.254).
       - On Windows V(discover) looks at the system variable E(SCHEDULEDEVENTSIP), at the registry value C(ScheduledEventsIp) in
         C(HKLM\Software\ScheduledEvents), and last at V(http://169.254.169.254). No DHCP request is sent there.
       - The first address that answers with a document of Scheduled Events is used. C(endpoint) and
@@ -45,8 +44,7 @@ options:
       - "2017-08-01"
       - "2017-03-01"
   connect_timeout:
-    description:
-      - Seconds until an address at which nothing answers is given up, together with a connection that is refused meanwhile.
+    description: Seconds until an address at which nothing answers is given up, together with a connection that is refused meanwhile.
     type: float
     default: 5.0
   request_timeout:
@@ -66,7 +64,6 @@ options:
   vm_name:
     description:
       - This VM's own name as Azure knows it.
-      - By default it is read from the instance metadata (C(compute.name)). It is never taken from the host name, which
-        differs in scale sets.
+      - By default it is read from the instance metadata (C(compute.name)). It is never taken from the host name, which differs in scale sets.
     type: str
 """

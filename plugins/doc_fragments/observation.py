@@ -50,12 +50,10 @@ options:
         type: bool
         default: true
   include_raw:
-    description:
-      - Return each event also as it was received, in C(raw).
+    description: Return each event also as it was received, in C(raw).
     type: bool
     default: false
   boot_id:
-    description:
-      - What to return as RV(maintenance.azure.maintenance_info#module:boot_id), for tests and rehearsals where nothing is really rebooted.
+    description: What to return as RV(maintenance.azure.maintenance_info#module:boot_id), for tests and rehearsals where nothing is really rebooted.
     type: str
 """

@@ -11,20 +11,17 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   event_ids:
-    description:
-      - Only events with one of these ids, compared without case.
+    description: Only events with one of these ids, compared without case.
     type: list
     elements: str
   event_types:
     description:
-      - Only events of one of these types, such as V(Freeze), V(Reboot), V(Redeploy), V(Preempt) or V(Terminate), compared
-        without case.
+      - Only events of one of these types, such as V(Freeze), V(Reboot), V(Redeploy), V(Preempt) or V(Terminate), compared without case.
       - Azure may add types. Without this option every type is returned.
     type: list
     elements: str
   event_statuses:
-    description:
-      - Only events in one of these states, V(Scheduled) or V(Started), compared without case.
+    description: Only events in one of these states, V(Scheduled) or V(Started), compared without case.
     type: list
     elements: str
   event_sources:
@@ -34,8 +31,7 @@ options:
     type: list
     elements: str
   resources:
-    description:
-      - Only events that name at least one of these VMs, compared without case.
+    description: Only events that name at least one of these VMs, compared without case.
     type: list
     elements: str
   affecting:
@@ -44,7 +40,5 @@ options:
       - V(this_vm) takes only events that name this VM.
     type: str
     default: any
-    choices:
-      - any
-      - this_vm
+    choices: [any, this_vm]
 """

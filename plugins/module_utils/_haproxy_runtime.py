@@ -44,10 +44,6 @@ class Server(t.NamedTuple):
     sessions: int
     queued: int
 
-    def as_dict(self) -> dict[str, t.Any]:
-        """Return the server as a dictionary, as the module returns it."""
-        return dict(self._asdict())
-
 
 class Runtime:
     """One runtime socket. Each command has its own connection, which HAProxy closes after the answer."""
@@ -178,8 +174,7 @@ def _passed(state: t.Mapping[str, t.Any], stat: t.Mapping[str, t.Any]) -> bool:
 def next_state(server: Server, wanted: str, check_first: bool) -> str | None:
     """Return the state to set now; None if it is reached or a check has to pass first.
 
-    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked,
-    and gets none.
+    A server that returns from maintenance would get sessions before HAProxy has checked it. In drain it is checked, and gets none.
     """
     if server.state == wanted:
         return None

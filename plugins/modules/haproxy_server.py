@@ -25,8 +25,7 @@ options:
     type: str
     default: /run/haproxy/admin.sock
   server:
-    description:
-      - Name of the server in HAProxy's configuration.
+    description: Name of the server in HAProxy's configuration.
     type: str
     required: true
   backends:
@@ -39,9 +38,8 @@ options:
   states:
     description:
       - The state to set for each backend, by its name.
-      - V(ready) means that it gets sessions as long as its checks let it.
-        V(drain) means that it gets no new ones, except those that are bound to it by persistence.
-        V(maint) means that it gets none and is not checked. No state ends sessions that it has.
+      - V(ready) means that it gets sessions as long as its checks let it. V(drain) means that it gets no new ones, except those that are bound to it by
+        persistence. V(maint) means that it gets none and is not checked. No state ends sessions that it has.
       - By default the module only reads the states.
     type: dict
     default: {}
@@ -54,8 +52,7 @@ options:
     elements: str
     default: []
   timeout:
-    description:
-      - Seconds within which HAProxy must have answered each command.
+    description: Seconds within which HAProxy must have answered each command.
     type: float
     default: 5.0
 extends_documentation_fragment:
@@ -130,7 +127,6 @@ backends:
     _backend:
       description: One entry for each backend, by its name.
       type: dict
-      returned: always
       contains:
         backend:
           description: Name of the backend.
@@ -216,7 +212,7 @@ def work(options: t.Mapping[str, t.Any], check_mode: bool) -> dict[str, t.Any]:
         after = runtime.servers(options["server"], backends)
     return {
         "changed": bool(changes),
-        "backends": {name: one.as_dict() for name, one in after.items()},
+        "backends": {name: one._asdict() for name, one in after.items()},
         "reached": all(after[name].state == state for name, state in wanted.items()),
         "diff": {
             "before": {name: before[name].state for name in changes},

@@ -38,13 +38,11 @@ options:
     elements: dict
     required: true
   observe:
-    description:
-      - Whether to observe the VM after the actions. Then everything that M(maintenance.azure.maintenance_info) returns stands beside RV(results).
+    description: Whether to observe the VM after the actions. Then everything that M(maintenance.azure.maintenance_info) returns stands beside RV(results).
     type: bool
     default: true
   identity:
-    description:
-      - Who the VM is, for its records.
+    description: Who the VM is, for its records.
     type: dict
     suboptions:
       vm_id:
@@ -114,12 +112,10 @@ asked:
   returned: always, unless the VM cannot be reached
   type: list
   elements: dict
-  sample: []
 vm_settings:
   description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
   returned: when O(vm_settings) was given, also where the VM failed or could not be reached
   type: dict
-  sample: {}
 excluded:
   description: That the VM was not asked, for O(vm_settings) excludes it.
   returned: when it was not asked for this reason
@@ -163,9 +159,8 @@ results:
       type: str
       sample: lease_lost
     state:
-      description:
-        - How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding) or C(finding)), an undo (V(undoing), V(undone),
-          V(failed)), or V(approved).
+      description: How far a drain is (V(draining), V(drained), V(failed), or V(found) with C(stop_at_finding) or C(finding)), an undo (V(undoing), V(undone),
+        V(failed)), or V(approved).
       returned: for drains, undos and approvals
       type: str
       sample: drained
@@ -178,7 +173,6 @@ results:
       description: What an operator has to know although nothing failed. V(null) for nothing.
       returned: for drains
       type: str
-      sample: null
     handover:
       description:
         - With C(state) V(found), which availability group another replica must take over before the method acts, by the name of the group.
@@ -190,31 +184,26 @@ results:
       description: The record of the event after the action, as M(maintenance.azure.maintenance_record) returns it.
       returned: for drains and undos
       type: dict
-      sample: {}
     leases:
       description: The leases of the run on this VM after the action.
       returned: for leases
       type: list
       elements: str
-      sample: []
     approved:
       description: Events that were approved.
       returned: for approvals
       type: list
       elements: str
-      sample: []
     already_started:
       description: Events that had started before.
       returned: for approvals
       type: list
       elements: str
-      sample: []
     not_found:
       description: Events that are not listed.
       returned: for approvals
       type: list
       elements: str
-      sample: []
 error_kind:
   description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
   returned: failure
@@ -222,37 +211,23 @@ error_kind:
   sample: bad_option
 """
 
-import typing as t
+from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine, local_machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=act_arguments(), supports_check_mode=True)
-
-    def run_command(arguments: list[str]) -> tuple[int, str, str]:
-        answer: tuple[int, str, str] = module.run_command(arguments, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return answer
-
-    def host(boot_id: str | None) -> Host:
-        return LocalHost(run_command, boot_id)
-
-    def machine(now: t.Callable[[], str]) -> Machine:
-        return local_machine(now, run_command)
-
-    access = HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog, machine=machine)
-    try:
-        result = act_on_vm(module.params, access)
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    machine = partial(local_machine, run_command=run_command)
+    run_as_module(module, act_on_vm, files=LocalFiles, host=partial(LocalHost, run_command), log=log_to_syslog, machine=machine)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ author:
 description:
   - Returns in one run the scheduled events in the document of the VM, its identity, clock and boot, whether its
     application is in service, and the records of how events were handled.
-  - It decides nothing and changes nothing about the VM. Where it may write in O(records_path), it notes there when events were
-    requested, and sets aside records that belong to another VM.
-    It does neither in check mode, and the result is never C(changed).
+  - It decides nothing and changes nothing about the VM. Where it may write in O(records_path), it notes there when events were requested, and sets aside
+    records that belong to another VM. It does neither in check mode, and the result is never C(changed).
   - A request enables Scheduled Events for the VM. See the README of the collection for the consequences.
 notes:
   - Root is not needed where O(records_path) can be read.
@@ -79,7 +78,6 @@ events:
   returned: success
   type: list
   elements: dict
-  sample: []
 identity:
   description: The identity of this VM, from the instance metadata. V(null) for each value that is not known.
   returned: success
@@ -152,7 +150,6 @@ records:
   returned: success
   type: list
   elements: dict
-  sample: []
 leases:
   description:
     - The leases on this VM, as M(maintenance.azure.maintenance_record) acquires them.
@@ -162,7 +159,6 @@ leases:
   returned: success
   type: list
   elements: dict
-  sample: []
 replicas:
   description:
     - Replicas of other VMs' records that this VM keeps. They are no records of this VM.
@@ -173,7 +169,6 @@ replicas:
   returned: success
   type: list
   elements: dict
-  sample: []
 tombstones:
   description:
     - Events that are over on this VM and whose records were removed. A replica of such a record restores nothing.
@@ -182,7 +177,6 @@ tombstones:
   returned: success
   type: list
   elements: dict
-  sample: []
 upgrades:
   description:
     - The progress marks of upgrades on this VM, as M(maintenance.azure.maintenance_record) writes them.
@@ -191,13 +185,11 @@ upgrades:
   returned: success
   type: list
   elements: dict
-  sample: []
 records_problems:
   description: The problems of the records, as texts. Each names the file and the remedy.
   returned: success
   type: list
   elements: str
-  sample: []
 records_readable:
   description: V(false) when there may be records that could not be read. Then nothing may be concluded from RV(records).
   returned: success
@@ -222,29 +214,20 @@ error_kind:
   sample: no_answer
 """
 
+from functools import partial
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=observation_arguments(), supports_check_mode=True)
-
-    def run_command(command: list[str]) -> tuple[int, str, str]:
-        answer: tuple[int, str, str] = module.run_command(command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-        return answer
-
-    def host(boot_id: str | None) -> Host:
-        return LocalHost(run_command, boot_id)
-
-    try:
-        result = observe_vm(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
+    run_as_module(module, observe_vm, files=LocalFiles, host=partial(LocalHost, run_command))
 
 
 if __name__ == "__main__":

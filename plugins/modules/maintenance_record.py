@@ -17,14 +17,12 @@ description:
     A record has the phase of the event on the VM, and what each drain method found and changed, which recovery puts back.
   - The roles of this collection write these records. Use it in your own drain methods or to correct a record by hand.
     To read records, use M(maintenance.azure.maintenance_info).
-  - Each change is a new file, created exclusively and moved into place atomically.
-    A run that is killed leaves the old or the new record, never a part of one.
+  - Each change is a new file, created exclusively and moved into place atomically. A run that is killed leaves the old or the new record, never a part of one.
     When two runs write at once, neither overwrites the other.
   - Each change of the phase is written to the system log of the VM, with the id of the event.
 options:
   records_path:
-    description:
-      - Directory of the records on the VM. It is created for its owner only when it is missing.
+    description: Directory of the records on the VM. It is created for its owner only when it is missing.
     type: str
     default: /var/lib/azure-maintenance
   state:
@@ -57,40 +55,31 @@ options:
       - Without it the change applies to any revision.
     type: int
   event:
-    description:
-      - The event as it was last listed, as M(maintenance.azure.scheduled_events_info) returns it.
-        Keys that a record does not keep are ignored.
+    description: The event as it was last listed, as M(maintenance.azure.scheduled_events_info) returns it. Keys that a record does not keep are ignored.
     type: dict
   changes:
     description:
-      - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(deadline), C(verified_at),
-        C(approved_at), C(started_at), C(missing_since), C(undone), C(told), C(outcome), C(boot_id), C(vm_id) and
-        C(vm_name).
-      - A new C(phase) is added to the history with the time, and goes to the system log.
-        Phases are C(noticed), C(draining), C(drained), C(approved), C(started), C(gone), C(recovering), C(recovered),
-        C(failed) and C(held).
-      - Since version 2.0.0 of the collection, V(noticed) is refused while the record is C(draining), C(drained), C(approved) or C(started)
-        and has no C(outcome), and V(drained) is refused in the phases C(recovering) and C(recovered). To mend such a record by hand,
-        write the phase V(held) first.
-      - A C(decision) is an operator's override for the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or
-        V(retire_vm)), C(who), C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of other overrides that still apply.
-        C(why) is needed for V(approve) and V(retire_vm), and C(until) for all but V(release).
-        Playbook C(maintenance.azure.decide) writes them.
+      - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(deadline), C(verified_at), C(approved_at), C(started_at),
+        C(missing_since), C(undone), C(told), C(outcome), C(boot_id), C(vm_id) and C(vm_name).
+      - A new C(phase) is added to the history with the time, and goes to the system log. Phases are C(noticed), C(draining), C(drained), C(approved),
+        C(started), C(gone), C(recovering), C(recovered), C(failed) and C(held).
+      - Since version 2.0.0 of the collection, V(noticed) is refused while the record is C(draining), C(drained), C(approved) or C(started) and has no
+        C(outcome), and V(drained) is refused in the phases C(recovering) and C(recovered). To mend such a record by hand, write the phase V(held) first.
+      - A C(decision) is an operator's override for the event. It has C(action) (V(approve), V(hold), V(release), V(let_it_come) or V(retire_vm)), C(who),
+        C(why), C(at), C(until), C(vm) for V(retire_vm), and C(beside), a list of other overrides that still apply. C(why) is needed for V(approve) and
+        V(retire_vm), and C(until) for all but V(release). Playbook C(maintenance.azure.decide) writes them.
     type: dict
   method:
     description:
       - A drain method to add or change, found by its C(id). Keys that are not given stay as they are.
         Known are C(id), C(method), C(options), C(before), C(state), C(boot_id), C(at), C(error) and C(outside).
-      - C(before) and C(options) are written once. Given again they are ignored, until the method was C(undone)
-        and begins again.
+      - C(before) and C(options) are written once. Given again they are ignored, until the method was C(undone) and begins again.
       - C(state) is one of C(found), C(begun), C(drained), C(failed), C(undoing) and C(undone).
         When it changes, C(at) becomes the present time, and unless it became C(undone) the record is not undone any more.
       - C(outside) is true for a method that changes something outside the VM.
     type: dict
   stamp:
-    description:
-      - Keys to set to the present time of the VM. Known are V(verified_at), V(approved_at), V(started_at),
-        V(missing_since) and V(deadline).
+    description: Keys to set to the present time of the VM. Known are V(verified_at), V(approved_at), V(started_at), V(missing_since) and V(deadline).
     type: list
     elements: str
   boot_id:
@@ -104,12 +93,10 @@ options:
       - A record of another VM is set aside and not changed. It comes with an image that was taken from a drained VM.
     type: str
   vm_name:
-    description:
-      - The name of this VM as events have it.
+    description: The name of this VM as events have it.
     type: str
   older_than:
-    description:
-      - With O(state=pruned), the seconds that must have passed since the last change of phase.
+    description: With O(state=pruned), the seconds that must have passed since the last change of phase.
     type: int
     default: 86400
   lease:
@@ -143,16 +130,14 @@ options:
         type: dict
         default: {}
   expired:
-    description:
-      - With O(state=leased) or O(state=released), the files of leases to remove first, as RV(maintenance.azure.maintenance_info#module:leases)
-        names them. A lease whose time limit has not passed, or that was renewed meanwhile, stays.
+    description: With O(state=leased) or O(state=released), the files of leases to remove first, as RV(maintenance.azure.maintenance_info#module:leases) names
+      them. A lease whose time limit has not passed, or that was renewed meanwhile, stays.
     version_added: 1.1.0
     type: list
     elements: str
     default: []
   replica:
-    description:
-      - With O(state=replicated), the record to replicate and its VM.
+    description: With O(state=replicated), the record to replicate and its VM.
     version_added: 1.1.0
     type: dict
     suboptions:
@@ -179,8 +164,7 @@ options:
     version_added: 1.1.0
     type: dict
   upgrade:
-    description:
-      - With O(state=marked), the progress mark of an upgrade.
+    description: With O(state=marked), the progress mark of an upgrade.
     version_added: 1.3.0
     type: dict
     suboptions:
@@ -335,11 +319,13 @@ pruned:
   sample: [C7061BAC-AFDC-4513-B24B-AA5F13A16123]
 """
 
+from functools import partial
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, LocalHost
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
     record_arguments,
@@ -348,17 +334,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 
 
-def host(boot_id: str | None) -> Host:
-    return LocalHost(boot_id=boot_id)
-
-
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
-    try:
-        result = write_records(module.params, HostAccess(module.check_mode, module.warn, files=LocalFiles, host=host, log=log_to_syslog))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(module, write_records, files=LocalFiles, host=partial(LocalHost, None), log=log_to_syslog)
 
 
 if __name__ == "__main__":

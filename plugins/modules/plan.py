@@ -172,23 +172,19 @@ plan:
   description: The plan, see P(maintenance.azure.plan#filter).
   returned: success
   type: dict
-  sample: {}
 actions:
   description: For each host the actions that M(maintenance.azure.maintenance_act) takes on the VM.
   returned: success
   type: dict
-  sample: {}
 assignments:
   description: For each host the same actions as C(on_vm), and the actions of tasks as C(by_tasks).
   returned: success
   type: dict
-  sample: {}
 stages:
   description: The stages of the actions of tasks, in order, each with C(name), C(actions) and C(place).
   returned: success
   type: list
   elements: dict
-  sample: []
 contact:
   description: The hosts that take part in the next iteration.
   returned: success
@@ -238,17 +234,14 @@ observations:
   returned: success
   type: list
   elements: dict
-  sample: []
 vms:
   description: The settings of each VM, from its variables, at the begin.
   returned: success
   type: dict
-  sample: {}
 request:
   description: The inputs of the pass.
   returned: success
   type: dict
-  sample: {}
 """
 
 from ansible.module_utils.basic import AnsibleModule

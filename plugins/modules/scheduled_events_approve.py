@@ -19,8 +19,7 @@ description:
   - If the answer to an approval is lost, the document is read again before another approval is sent.
 notes:
   - Approved does not mean started. Azure may wait for the approval of other VMs on the same hardware.
-  - Azure does not show who approved what, so an event that is still V(Scheduled) is approved again by a second run. That does
-    no harm.
+  - Azure does not show who approved what, so an event that is still V(Scheduled) is approved again by a second run. That does no harm.
   - Root is not needed.
 extends_documentation_fragment:
   - maintenance.azure.attributes
@@ -38,8 +37,7 @@ attributes:
     details: An event that has started or is gone is not approved again. One that is still scheduled is.
 options:
   event_ids:
-    description:
-      - The events to approve. Compared without case and sent as Azure lists them.
+    description: The events to approve. Compared without case and sent as Azure lists them.
     type: list
     elements: str
     required: true
@@ -51,8 +49,7 @@ options:
     type: list
     elements: str
   fail_on_missing:
-    description:
-      - Whether to fail, and approve nothing, when one of O(event_ids) is not listed or has already started.
+    description: Whether to fail, and approve nothing, when one of O(event_ids) is not listed or has already started.
     type: bool
     default: false
 seealso:
@@ -84,29 +81,23 @@ EXAMPLES = r"""
 
 RETURN = r"""
 approved:
-  description:
-    - Ids of the events that were approved, as Azure lists them. In check mode, of those that would be approved.
+  description: Ids of the events that were approved, as Azure lists them. In check mode, of those that would be approved.
   returned: when a document was read
   type: list
   elements: str
-  sample:
-    - C7061BAC-AFDC-4513-B24B-AA5F13A16123
+  sample: [C7061BAC-AFDC-4513-B24B-AA5F13A16123]
 already_started:
   description: Ids of events that have started already and need no approval.
   returned: when a document was read
   type: list
   elements: str
-  sample: []
 not_found:
   description: Ids from O(event_ids) that are not listed. Such an event is over, was cancelled, or never existed.
   returned: when a document was read
   type: list
   elements: str
-  sample: []
 document_incarnation:
-  description:
-    - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
-    - It is not always greater. It begins anew after 24 hours without a request, and it skips values.
+  description: The C(DocumentIncarnation) of the last document read, see M(maintenance.azure.scheduled_events_info).
   returned: when a document was read
   type: int
   sample: 2
@@ -133,11 +124,7 @@ endpoint_source:
   type: str
   sample: DHCP on eth0
 error_kind:
-  description:
-    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
-      V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
-      V(version_rejected).
-    - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
+  description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
   returned: failure
   type: str
   sample: no_answer
@@ -145,7 +132,7 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import (
     approval_arguments,
     approve_events,
@@ -153,12 +140,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=approval_arguments(), supports_check_mode=True)
-    try:
-        result = approve_events(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=approval_arguments(), supports_check_mode=True), approve_events)
 
 
 if __name__ == "__main__":

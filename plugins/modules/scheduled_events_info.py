@@ -16,9 +16,8 @@ description:
   - Reads the Scheduled Events of the VM that the module runs on, from the metadata service inside the VM.
   - An empty list is only returned when the service returned one. An answer that is missing, empty or cut off is an error.
 notes:
-  - The first request enables Scheduled Events for the VM. It may take two minutes, events arrive within five minutes, and from
-    then on restarts and redeploys asked for in the portal wait up to 15 minutes for an approval. After 24 hours without a
-    request they are disabled again.
+  - The first request enables Scheduled Events for the VM. It may take two minutes, events arrive within five minutes, and from then on restarts and redeploys
+    asked for in the portal wait up to 15 minutes for an approval. After 24 hours without a request they are disabled again.
   - Root is not needed.
 extends_documentation_fragment:
   - maintenance.azure.attributes
@@ -68,9 +67,7 @@ events:
       event_type: Freeze
       event_status: Scheduled
       resource_type: VirtualMachine
-      resources:
-        - WestNO_0
-        - WestNO_1
+      resources: [WestNO_0, WestNO_1]
       not_before: "2022-04-11T22:26:58Z"
       description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
       event_source: Platform
@@ -81,9 +78,7 @@ events:
         EventStatus: Scheduled
         EventType: Freeze
         ResourceType: VirtualMachine
-        Resources:
-          - WestNO_0
-          - WestNO_1
+        Resources: [WestNO_0, WestNO_1]
         NotBefore: Mon, 11 Apr 2022 22:26:58 GMT
         Description: Virtual machine is being paused because of a memory-preserving Live Migration operation.
         EventSource: Platform
@@ -92,62 +87,37 @@ events:
     event_id:
       description: Id of the event, exactly as received. Compare it without case.
       type: str
-      returned: always
-      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
     event_type:
       description: Expected impact. V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), or any other type that Azure lists.
       type: str
-      returned: always
-      sample: Freeze
     event_status:
       description: V(Scheduled) or V(Started). An event that is over has no status, because it is no longer listed.
       type: str
-      returned: always
-      sample: Scheduled
     resource_type:
       description: V(VirtualMachine).
       type: str
-      returned: always
-      sample: VirtualMachine
     resources:
       description: Names of the VMs that the event affects. An approval starts it for all of them.
       type: list
       elements: str
-      returned: always
-      sample:
-        - WestNO_0
-        - WestNO_1
     not_before:
       description: The event does not start earlier, unless it is approved. Null when the event has started, or no time was given.
       type: str
-      returned: always
-      sample: "2022-04-11T22:26:58Z"
     description:
       description: The reason, as text. Null where the version has none.
       type: str
-      returned: always
-      sample: Virtual machine is being paused because of a memory-preserving Live Migration operation.
     event_source:
       description: V(Platform) or V(User). Null where the version has none.
       type: str
-      returned: always
-      sample: Platform
     duration_in_seconds:
       description: Expected interruption. V(-1) is unknown and may be long, V(0) is none. Null where the version has none.
       type: int
-      returned: always
-      sample: 5
     affects_this_vm:
       description: Whether this VM is among RV(events[].resources). Null when its own name is not known.
       type: bool
-      returned: always
-      sample: true
     raw:
       description: The event as received, with fields that this collection does not know.
       type: dict
-      returned: always
-      sample:
-        EventId: C7061BAC-AFDC-4513-B24B-AA5F13A16123
 document_incarnation:
   description:
     - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
@@ -179,9 +149,8 @@ endpoint_source:
   sample: DHCP on eth0
 error_kind:
   description:
-    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
-      V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
-      V(version_rejected).
+    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status), V(no_answer), V(not_discovered),
+      V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and V(version_rejected).
     - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
   returned: failure
   type: str
@@ -190,17 +159,12 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info, info_arguments
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=info_arguments(), supports_check_mode=True)
-    try:
-        result = info(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=info_arguments(), supports_check_mode=True), info)
 
 
 if __name__ == "__main__":

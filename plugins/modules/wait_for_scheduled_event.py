@@ -20,9 +20,8 @@ description:
 notes:
   - The module fails when O(timeout) is over, with the same keys in its result.
   - In the first five minutes after Scheduled Events were enabled, an empty list proves nothing.
-  - Where the event reboots the polled VM itself, the wait continues after the boot with the time that is left, unless the task has
-    C(async). On Linux the wait begins anew then; an event that is gone by that time gives the outcome C(not_seen), and V(changed) needs
-    O(since_incarnation).
+  - Where the event reboots the polled VM itself, the wait continues after the boot with the time that is left, unless the task has C(async). On Linux the wait
+    begins anew then; an event that is gone by that time gives the outcome C(not_seen), and V(changed) needs O(since_incarnation).
   - On a Windows host the controller polls, every 5 seconds unless O(poll_interval) is set, because each poll is a call over the
     connection. With C(-v) a line reports the progress every 30 seconds.
   - Ansible's own C(timeout) keyword ends the module without its result. Use O(timeout).
@@ -37,26 +36,19 @@ extends_documentation_fragment:
 options:
   state:
     description:
-      - V(scheduled) waits until a selected event is listed. One that has started without notice counts too; use O(event_statuses)
-        to leave it out.
+      - V(scheduled) waits until a selected event is listed. One that has started without notice counts too; use O(event_statuses) to leave it out.
       - V(started) waits until a selected event has started, or every selected event that was listed is gone.
       - V(gone) waits until every selected event that was listed is absent from two polls in a row. An event is identified by its id.
       - V(changed) waits until the C(DocumentIncarnation) is another one than O(since_incarnation).
       - O(event_statuses) cannot be combined with V(started) and V(gone).
     type: str
     required: true
-    choices:
-      - scheduled
-      - started
-      - gone
-      - changed
+    choices: [scheduled, started, gone, changed]
   since_incarnation:
-    description:
-      - For O(state=changed), the C(DocumentIncarnation) that is known already. By default the one of the first document read.
+    description: For O(state=changed), the C(DocumentIncarnation) that is known already. By default the one of the first document read.
     type: int
   approved:
-    description:
-      - Set V(true) when the event was approved before. Then its outcome is V(completed) even if its start was not observed.
+    description: Set V(true) when the event was approved before. Then its outcome is V(completed) even if its start was not observed.
     type: bool
     default: false
   timeout:
@@ -66,8 +58,7 @@ options:
     type: float
     default: 1800.0
   poll_interval:
-    description:
-      - Seconds between two polls. Microsoft recommends one, and allows five requests a second for all agents of a VM together.
+    description: Seconds between two polls. Microsoft recommends one, and allows five requests a second for all agents of a VM together.
     type: float
     default: 1.0
 seealso:
@@ -122,18 +113,12 @@ outcomes:
     event_id:
       description: Id of the event.
       type: str
-      returned: always
-      sample: C7061BAC-AFDC-4513-B24B-AA5F13A16123
     outcome:
       description: V(completed), V(cancelled), V(unknown), V(not_seen), or V(listed) while it is not gone.
       type: str
-      returned: always
-      sample: completed
     last_status:
       description: The last status that was listed.
       type: str
-      returned: always
-      sample: Started
 elapsed:
   description: Seconds waited.
   returned: when options are valid
@@ -158,17 +143,13 @@ last_error:
   description: The error of the last poll without a usable answer. Null when every poll had one.
   returned: when options are valid
   type: str
-  sample: null
 events:
   description: The selected events, as they were listed last. Each is as in M(maintenance.azure.scheduled_events_info).
   returned: when options are valid
   type: list
   elements: dict
-  sample: []
 document_incarnation:
-  description:
-    - The C(DocumentIncarnation) of the last document read. A different one means that something changed.
-    - It is not always greater. It begins anew after 24 hours without a request, and it skips values.
+  description: The C(DocumentIncarnation) of the last document read, see M(maintenance.azure.scheduled_events_info).
   returned: when a document was read
   type: int
   sample: 2
@@ -195,11 +176,7 @@ endpoint_source:
   type: str
   sample: DHCP on eth0
 error_kind:
-  description:
-    - What went wrong, for programs. One of V(bad_document), V(bad_option), V(bad_request), V(connection_lost), V(http_status),
-      V(no_answer), V(not_discovered), V(not_found), V(redirected), V(refused), V(timeout), V(too_large) and
-      V(version_rejected).
-    - V(bad_answer) when the result of the VM is not a valid result of this module. Then nothing of it is used.
+  description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
   returned: failure
   type: str
   sample: no_answer
@@ -207,7 +184,7 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import (
     wait_for_event,
     waiting_arguments,
@@ -215,12 +192,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec=waiting_arguments(), supports_check_mode=True)
-    try:
-        result = wait_for_event(module.params, HostAccess(module.check_mode, module.warn))
-    except Failed as failed:
-        module.fail_json(**failed.result)
-    module.exit_json(**result)
+    run_as_module(AnsibleModule(argument_spec=waiting_arguments(), supports_check_mode=True), wait_for_event)
 
 
 if __name__ == "__main__":

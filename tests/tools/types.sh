@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Types of everything under plugins. Through the collections tree: imports are absolute.
+# Types of everything under plugins. Through the collections tree, in which packages have their names.
 set -eu
 
 cd "$(dirname "$0")/../../.build/tree"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import KINDS
+from .kinds import KINDS
 
 
 def variables(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.comparing import differences, superfluous
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide, hide_difference
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK
+from .comparing import differences, superfluous
+from .hiding import hide, hide_difference
+from .kinds import BY_NAME, KINDS, MARK
 
 SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import ENCRYPTED
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME
+from .hiding import ENCRYPTED
+from .kinds import BY_NAME
 
 # Options that control how a module works; AWX does not store them.
 MEANS = ("state", "new_name", "copy_from", "wait", "update_project", "interval", "destroy_current_nodes")

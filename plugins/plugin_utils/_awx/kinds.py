@@ -34,8 +34,15 @@ class Kind:
 
 
 NOTIFIED = ("notification_templates_started", "notification_templates_success", "notification_templates_error", "notification_templates_approvals")
-NOTIFICATIONS = dict.fromkeys(NOTIFIED, "notification_template")
 ORGANIZED = {"organization": "organization"}
+STARTABLE = {**ORGANIZED, **dict.fromkeys(NOTIFIED, "notification_template")}
+IN_ORGANIZATION = ("organization",)
+
+
+def _like(*kinds: str) -> dict[str, str]:
+    """Return relations whose options have the names of the kinds."""
+    return {kind: kind for kind in kinds}
+
 
 # In order of creation: an object comes after those that it refers to.
 KINDS = (
@@ -45,16 +52,16 @@ KINDS = (
         "awx_execution_environments",
         "execution_environments",
         "controller_execution_environments",
-        {**ORGANIZED, "credential": "credential"},
+        _like("organization", "credential"),
     ),
-    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, scope=("organization",)),
+    Kind("notification_template", "awx_notification_templates", "notification_templates", "controller_notifications", ORGANIZED, IN_ORGANIZATION),
     Kind(
         "project",
         "awx_projects",
         "projects",
         "controller_projects",
-        {**ORGANIZED, **NOTIFICATIONS, "credential": "credential", "default_environment": "execution_environment"},
-        scope=("organization",),
+        {**STARTABLE, "credential": "credential", "default_environment": "execution_environment"},
+        IN_ORGANIZATION,
     ),
     Kind(
         "inventory",
@@ -62,57 +69,40 @@ KINDS = (
         "inventories",
         "controller_inventories",
         {**ORGANIZED, "instance_groups": "instance_group", "input_inventories": "inventory"},
-        scope=("organization",),
+        IN_ORGANIZATION,
     ),
     Kind(
         "inventory_source",
         "awx_inventory_sources",
         "inventory_sources",
         "controller_inventory_sources",
-        {
-            **ORGANIZED,
-            **NOTIFICATIONS,
-            "inventory": "inventory",
-            "credential": "credential",
-            "execution_environment": "execution_environment",
-            "source_project": "project",
-        },
-        scope=("inventory",),
+        {**STARTABLE, **_like("inventory", "credential", "execution_environment"), "source_project": "project"},
+        ("inventory",),
     ),
-    Kind("label", "awx_labels", "labels", "controller_labels", ORGANIZED, scope=("organization",), described=False, removable=False),
+    Kind("label", "awx_labels", "labels", "controller_labels", ORGANIZED, IN_ORGANIZATION, described=False, removable=False),
     Kind(
         "job_template",
         "awx_job_templates",
         "job_templates",
         "controller_templates",
         {
-            **ORGANIZED,
-            **NOTIFICATIONS,
-            "project": "project",
-            "inventory": "inventory",
-            "execution_environment": "execution_environment",
+            **STARTABLE,
+            **_like("project", "inventory", "execution_environment"),
             "credentials": "credential",
             "labels": "label",
             "instance_groups": "instance_group",
         },
-        scope=("organization",),
+        IN_ORGANIZATION,
     ),
     Kind(
         "workflow_job_template",
         "awx_workflows",
         "workflow_job_templates",
         "controller_workflows",
-        {**ORGANIZED, **NOTIFICATIONS, "inventory": "inventory", "labels": "label"},
-        scope=("organization",),
+        {**STARTABLE, "inventory": "inventory", "labels": "label"},
+        IN_ORGANIZATION,
     ),
-    Kind(
-        "schedule",
-        "awx_schedules",
-        "schedules",
-        "controller_schedules",
-        {"unified_job_template": "unified_job_template", "organization": "organization"},
-        scope=("unified_job_template",),
-    ),
+    Kind("schedule", "awx_schedules", "schedules", "controller_schedules", _like("unified_job_template", "organization"), ("unified_job_template",)),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 # Kinds that are only referred to: their objects must exist.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, surveys, workflows
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, KINDS, MARK, STARTED, AwxError, Kind
+from . import hiding, surveys, workflows
+from .kinds import BY_NAME, KINDS, MARK, STARTED, AwxError, Kind
 
 SECRETS = ("password", "token", "account_token", "service_key", "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "grafana_key")
 OURS = ("made", "survey", "nodes")

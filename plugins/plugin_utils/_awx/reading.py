@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import hide_found
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import BY_NAME, ENDPOINTS, NOTIFIED, AwxError
+from .hiding import hide_found
+from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, AwxError
 
 Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.hiding import redact
+from .hiding import redact
 
 # The first version whose module takes nodes in their present form; older versions were not tested.
 OLDEST = (21, 11, 0)

@@ -3,11 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Build an AWX survey from the argument specification of a role, so that the two cannot drift apart.
 
-What AWX does with a survey (awx/main/models/mixins.py, read at commit 0123329): an answer becomes an extra variable. Text, a choice and a password
-arrive as text, several choices as a list of texts, numbers as numbers. A default is sent as well, unless it is not of the question's type: hence
-no question has an empty default, and the default of several choices, which is one text with a line for each, is never sent.
-So a boolean arrives as the text "true" or "false", and a list without choices as one text with commas. Ansible's own argument specification reads
-both, and the roles do where they use them.
+What AWX does with a survey (awx/main/models/mixins.py, read at commit 0123329): an answer becomes an extra variable. Text, a choice and a password arrive as
+text, several choices as a list of texts, numbers as numbers. A default is sent as well, unless it is not of the question's type: hence no question has an empty
+default, and the default of several choices, which is one text with a line for each, is never sent. So a boolean arrives as the text "true" or "false", and a
+list without choices as one text with commas. Ansible's own argument specification reads both, and the roles do where they use them.
 """
 
 from __future__ import annotations

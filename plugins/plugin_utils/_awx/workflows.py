@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+from .kinds import AwxError
 
 EDGES = ("success", "failure", "always")
 # What a node starts: key of the short form -> AWX's type.

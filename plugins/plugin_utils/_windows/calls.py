@@ -18,8 +18,8 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
+from ...module_utils._scheduled_events.host.access import Failed
+from .._core import modules
 
 COLLECTION = "ansible.windows"
 # The version in the ansible package of the oldest supported ansible-core (2.18).

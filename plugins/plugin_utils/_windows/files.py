@@ -5,8 +5,7 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """File operations for the records on a Windows VM, each one line of cmd.exe.
 
-An atomic operation is one rename: "ren" fails if the new name is taken, "move /y" replaces it. Neither PowerShell nor a service of our
-own is needed.
+An atomic operation is one rename: "ren" fails if the new name is taken, "move /y" replaces it. Neither PowerShell nor a service of our own is needed.
 """
 
 from __future__ import annotations
@@ -14,15 +13,10 @@ from __future__ import annotations
 import re
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import (
-    LISTINGS,
-    check_name,
-    too_many_files,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import ASK, check_rights
+from ...module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
+from ...module_utils._scheduled_events.host.files import LISTINGS, TEMPORARY, check_name, too_many_files
+from .calls import Calls
+from .rights import ASK, check_rights
 
 # A longer file is not read: its content goes through the session.
 LARGEST_FILE = FILE_BYTES

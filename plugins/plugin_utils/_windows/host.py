@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import Answer, check_with, split_url, unusable_url
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds, utc_text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text, whole_seconds
+from ...module_utils._scheduled_events.host.health import Answer, check_with, split_url, unusable_url
+from ...module_utils._scheduled_events.host.system import utc_seconds, utc_text
+from .calls import Calls, failure_text, whole_seconds
 
 LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
 

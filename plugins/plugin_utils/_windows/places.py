@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text
+from ...module_utils._scheduled_events.discovery.candidates import USUAL_ADDRESS, Candidate
+from ...module_utils._scheduled_events.discovery.option_245 import VARIABLE, finding_of_address
+from .calls import Calls, failure_text
 
 # Description; key; value. Variables of the whole system are in the registry as well.
 VALUES = (

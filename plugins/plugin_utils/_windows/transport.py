@@ -10,26 +10,10 @@ from __future__ import annotations
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
-    AZURE_HOST,
-    HEADERS,
-    JSON_HEADERS,
-    MAX_ANSWER_BYTES,
-    Answer,
-    cut_off,
-    not_connected,
-    other_hint,
-    split_endpoint,
-    too_large,
-    too_late,
-)
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import (
-    Calls,
-    failure_text,
-    is_session_fault,
-    whole_seconds,
-)
+from ...module_utils._scheduled_events.core.errors import ScheduledEventsError, seconds_in_words
+from ...module_utils._scheduled_events.imds import transport as imds
+from ...module_utils._scheduled_events.imds.transport import Answer
+from .calls import Calls, failure_text, is_session_fault, whole_seconds
 
 # Headers that the client reads; win_uri returns each as a key of its result.
 READ_HEADERS = ("location", "retry-after", "content-type")
@@ -48,21 +32,14 @@ class WindowsTransport:
     """
 
     def __init__(self, calls: Calls, endpoint: str, check_mode: bool, keep_asking: bool = False) -> None:
-        self.endpoint, self._host, self._port = split_endpoint(endpoint)
-        self.hint = HINT if self._host == AZURE_HOST else other_hint(self.endpoint)
+        self.endpoint, self._host, self._port = imds.split_endpoint(endpoint)
+        self.hint = HINT if self._host == imds.AZURE_HOST else imds.other_hint(self.endpoint)
         self._calls = calls
         self._check_mode = check_mode
         self._keep_asking = keep_asking
         self._connects = False
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         """Send one request and read its answer; see Transport. Raise ScheduledEventsError."""
         if self._check_mode and method != "GET":
             # win_uri would send it. Callers send nothing in check mode; this is a second check.
@@ -79,7 +56,7 @@ class WindowsTransport:
             if not is_session_fault(error) or not (self._keep_asking or method == "POST"):
                 raise
             self._calls.reset()
-            raise cut_off(target, f"the session with the VM was lost: {' '.join(str(error).split())[:200]}") from error
+            raise imds.cut_off(target, f"the session with the VM was lost: {' '.join(str(error).split())[:200]}") from error
 
     def close(self) -> None:
         """Do nothing: no connection is kept open."""
@@ -91,14 +68,14 @@ class WindowsTransport:
         limit = whole_seconds(connect_timeout)
         answer = self._calls.call("win_wait_for", host=self._host, port=self._port, state="started", delay=0, sleep=1, connect_timeout=limit, timeout=limit)
         if answer.get("failed"):
-            raise not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
+            raise imds.not_connected(target, f"no answer came within {seconds_in_words(connect_timeout)}", self.hint)
         self._connects = True
 
     def _ask(self, method: str, path: str, body: str | None, target: str, request_timeout: float) -> Answer:
         arguments: dict[str, t.Any] = {
             "url": self.endpoint + path,
             "method": method,
-            "headers": dict(HEADERS),
+            "headers": dict(imds.HEADERS),
             "use_proxy": False,
             "follow_redirects": "none",
             "return_content": True,
@@ -106,7 +83,7 @@ class WindowsTransport:
             "status_code": [200],
         }
         if body is not None:
-            arguments.update(body=body, content_type=JSON_HEADERS["Content-Type"])
+            arguments.update(body=body, content_type=imds.JSON_HEADERS["Content-Type"])
         began = time.monotonic()
         answer = self._calls.call("win_uri", **arguments)
         status = answer.get("status_code")
@@ -116,14 +93,14 @@ class WindowsTransport:
             return _answer(status, answer, target)
         # Without a status there was no answer. The error's text depends on the VM's language; the elapsed time does not.
         if time.monotonic() - began >= request_timeout:
-            raise too_late(target, request_timeout)
-        raise cut_off(target, failure_text(answer))
+            raise imds.too_late(target, request_timeout)
+        raise imds.cut_off(target, failure_text(answer))
 
 
 def _answer(status: int, answer: t.Mapping[str, t.Any], target: str) -> Answer:
     body = str(answer.get("content") or "").encode("utf-8", "surrogatepass")
-    if len(body) > MAX_ANSWER_BYTES:
-        raise too_large(target)
+    if len(body) > imds.MAX_ANSWER_BYTES:
+        raise imds.too_large(target)
     # A header becomes a key by its capitals: Retry-After is retry_after, and retry-after is retryafter.
     found = {name: answer.get(name.replace("-", "_"), answer.get(name.replace("-", ""))) for name in READ_HEADERS}
     return Answer(status, {name: value for name, value in found.items() if isinstance(value, str)}, body)

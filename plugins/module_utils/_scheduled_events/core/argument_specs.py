@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from .errors import ScheduledEventsError
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
 # Instead of an address: discover the endpoint, as a VM outside a virtual network has to.

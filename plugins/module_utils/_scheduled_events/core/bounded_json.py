@@ -11,7 +11,7 @@ import json
 import math
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import DEPTH, DIGITS, TEXT
+from .limits import DEPTH, DIGITS, TEXT
 
 # The replacement for a number that is out of range or has too many digits.
 OutOfRange = t.Callable[[str], t.Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from .printable_text import printable
 
 # Kinds of failures, for programs; the message is for operators.
 KINDS = (
@@ -31,14 +31,7 @@ KINDS = (
 class ScheduledEventsError(Exception):
     """A failed request: the message names the answer, its source and a remedy; ``kind`` classifies the failure for programs."""
 
-    def __init__(
-        self,
-        message: str,
-        kind: str,
-        status: int | None = None,
-        retryable: bool = False,
-        retry_after: float | None = None,
-    ) -> None:
+    def __init__(self, message: str, kind: str, status: int | None = None, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.kind = kind

@@ -13,18 +13,12 @@ import os
 import stat
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import DISCOVER
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import (
-    VARIABLE,
-    Finding,
-    finding_of_address,
-    parse_lease_file,
-    parse_profile,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer, Transport
+from ..core.argument_specs import DISCOVER
+from ..core.clock import Clock
+from ..core.errors import ScheduledEventsError
+from ..imds.client import Client
+from ..imds.transport import Answer, Transport
+from .option_245 import VARIABLE, Finding, finding_of_address, parse_lease_file, parse_profile
 
 # The ports of the published samples: the first in Python, the second in C# (fact c).
 PORTS = ("", ":8080")
@@ -128,13 +122,7 @@ class DiscoveringTransport:
 
     hint = ""
 
-    def __init__(
-        self,
-        places: Places,
-        connect: t.Callable[[str], Transport],
-        options: t.Mapping[str, t.Any],
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, places: Places, connect: t.Callable[[str], Transport], options: t.Mapping[str, t.Any], clock: Clock | None = None) -> None:
         self._places = places
         self._connect = connect
         self._api_version = options["api_version"]
@@ -145,14 +133,7 @@ class DiscoveringTransport:
         self.endpoint = DISCOVER
         self.source: str | None = None
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         if self._found is None:
             self._found = self._discover(connect_timeout, request_timeout)
             self.endpoint = self._found.endpoint
@@ -181,8 +162,7 @@ class DiscoveringTransport:
                     return found
         tried = " ".join(f"({number}) {text.rstrip('.')}." for number, text in enumerate(self._tried, start=1))
         raise ScheduledEventsError(
-            f"No endpoint of Scheduled Events was found (endpoint: discover). Looked at: {tried} What to do: {self._places.advice}",
-            "not_discovered",
+            f"No endpoint of Scheduled Events was found (endpoint: discover). Looked at: {tried} What to do: {self._places.advice}", "not_discovered"
         )
 
     def _check(self, source: str, address: str, connect_timeout: float, request_timeout: float) -> Transport | None:
@@ -244,6 +224,6 @@ def _from_file(path: str, found: list[Finding], otherwise: str) -> list[Candidat
 
 def _ask_dhcp(seconds: float) -> list[Candidate]:
     # Imported here only: most machines never need it.
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.dhcp import ask
+    from .dhcp import ask
 
     return [Candidate(source, *finding) for source, finding in ask(seconds)]

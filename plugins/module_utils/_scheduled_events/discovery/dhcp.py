@@ -5,9 +5,8 @@
 # PRIVATE to the collection: it can have breaking changes at any time.
 """One DHCP request for option 245, on Linux, as root. It is only a question: no address is requested, accepted or changed.
 
-Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port.
-So no rule has to be changed, and a DHCP client on this machine is not disturbed: it ignores the answer, which carries
-another transaction.
+Request and answer go through packet sockets. They see a packet before any firewall rule does, and bind no UDP port. So no rule has to be changed, and a DHCP
+client on this machine is not disturbed: it ignores the answer, which carries another transaction.
 """
 
 from __future__ import annotations
@@ -21,13 +20,7 @@ import struct
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.option_245 import (
-    Finding,
-    build_question,
-    parse_answer,
-    unwrap,
-    wrap,
-)
+from .option_245 import Finding, build_question, parse_answer, unwrap, wrap
 
 IPV4 = 0x0800
 ETHERNET = 1

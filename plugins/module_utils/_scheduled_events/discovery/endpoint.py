@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import DISCOVER
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport, Transport
+from ..core.argument_specs import DISCOVER
+from ..core.clock import Clock
+from ..core.errors import ScheduledEventsError
+from ..imds.client import Client
+from ..imds.transport import LocalTransport, Transport
 
 if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import HostAccess
+    from ..host.access import HostAccess
 
 
 def open_client(options: t.Mapping[str, t.Any], access: HostAccess | None = None, clock: Clock | None = None, transport: Transport | None = None) -> Client:
@@ -36,10 +36,7 @@ def _transport(endpoint: str, options: t.Mapping[str, t.Any], access: HostAccess
     if endpoint.strip().lower() != DISCOVER:
         return connect(endpoint)
     # Imported here only: with an address in the option, nothing is loaded.
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import (
-        DiscoveringTransport,
-        LocalPlaces,
-    )
+    from .candidates import DiscoveringTransport, LocalPlaces
 
     places = access.places if access else None
     if places is None and connect is not LocalTransport:

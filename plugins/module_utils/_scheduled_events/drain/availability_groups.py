@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import Replica
+from ..host.machine.failover_cluster import Replica
 
 PRIMARY, SECONDARY, HEALTHY = "PRIMARY", "SECONDARY", "HEALTHY"
 

@@ -12,30 +12,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import (
-    APPROVED_OR_STARTED,
-    UNDER_WAY,
-    Entry,
-    Journal,
-    entry_of,
-    environment_of,
-    resources_of,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    Answer,
-    Method,
-    MethodError,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import DrainOrder, MethodOrder
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
+from ..host.machine.machine import Machine
+from ..journal.record_changes import RecordChange
+from ..journal.record_schema import Record, RecordsError
+from .journal import APPROVED_OR_STARTED, UNDER_WAY, Entry, Journal, entry_of, environment_of, resources_of
+from .methods.method import DRAINED, DRAINING, FAILED, LOST, Answer, Method, MethodError, Task
+from .orders import DrainOrder, MethodOrder
+from .registry import defaults, methods_of
 
 FOUND, BEGUN = "found", "begun"
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."

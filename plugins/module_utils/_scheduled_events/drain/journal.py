@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import BEFORE_ANYTHING, Values
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
+from ..journal.record_changes import RecordChange
+from ..journal.record_schema import Record
+from .methods.method import BEFORE_ANYTHING, Values
 
 # Phases of a drain that cannot be taken back: one that is repeated then, after a reboot, leaves the phase as it is.
 APPROVED_OR_STARTED = ("approved", "started")
@@ -50,12 +50,7 @@ def entry_of(record: Record | None, identifier: str) -> Entry:
     for method in record["methods"] if record else ():
         if method["id"] == identifier:
             return Entry(
-                method.get("state") or "new",
-                method.get("before"),
-                method.get("options") or {},
-                method.get("boot_id"),
-                method.get("at"),
-                method.get("error"),
+                method.get("state") or "new", method.get("before"), method.get("options") or {}, method.get("boot_id"), method.get("at"), method.get("error")
             )
     return Entry("new", None, {}, None, None, None)
 

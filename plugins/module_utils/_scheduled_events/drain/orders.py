@@ -9,15 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-)
+from .methods.method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer
 
 # What tasks on the controller may answer, by the stage that they were asked for.
 CHECKED = (DRAINED, DRAINING, LOST, FAILED)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.command import CommandMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.iis import IISMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.none import NoMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.probe_file import ProbeFileMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import ServiceMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.windows_service import WindowsServiceMethod
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.wsfc import WSFCMethod
+from .methods.command import CommandMethod
+from .methods.iis import IISMethod
+from .methods.method import Method
+from .methods.none import NoMethod
+from .methods.probe_file import ProbeFileMethod
+from .methods.service import ServiceMethod
+from .methods.windows_service import WindowsServiceMethod
+from .methods.wsfc import WSFCMethod
 
 METHODS: t.Mapping[str, Method] = {method.name: method for method in (ServiceMethod(), ProbeFileMethod(), CommandMethod(), NoMethod())}
 WINDOWS_METHODS: t.Mapping[str, Method] = {

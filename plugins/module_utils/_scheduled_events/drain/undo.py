@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Outcome, method_of, options_of, said
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import Entry, Journal, entry_of, environment_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import FAILED, UNDOING, UNDONE, Answer, Task
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import MethodOrder, UndoOrder
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record, RecordsError
+from ..host.machine.machine import Machine
+from ..journal.record_changes import RecordChange
+from ..journal.record_schema import Record, RecordsError
+from .engine import Outcome, method_of, options_of, said
+from .journal import Entry, Journal, entry_of, environment_of
+from .methods.method import FAILED, UNDOING, UNDONE, Answer, Task
+from .orders import MethodOrder, UndoOrder
 
 
 class Undo:

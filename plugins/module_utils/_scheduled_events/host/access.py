@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..core.printable_text import LONGEST_LINE, printable
 
 if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import Places
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Transport
+    from ansible.module_utils.basic import AnsibleModule
+
+    from ..discovery.candidates import Places
+    from ..imds.transport import Transport
+    from .files import Files
+    from .machine.machine import Machine
+    from .system import Host
 
 Result = t.Dict[str, t.Any]
 
@@ -53,3 +55,12 @@ class Failed(Exception):
 
 
 Work = t.Callable[[t.Mapping[str, t.Any], HostAccess], Result]
+
+
+def run_as_module(module: AnsibleModule, work: Work, **access: t.Any) -> None:
+    """Run an operation as a module on the VM itself, with these parts of HostAccess, and end with its result."""
+    try:
+        result = work(module.params, HostAccess(module.check_mode, module.warn, **access))
+    except Failed as failed:
+        module.fail_json(**failed.result)
+    module.exit_json(**result)

@@ -15,15 +15,8 @@ import stat
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    FILE_BYTES,
-    FOLDER_BYTES,
-    FOLDER_FILES,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.ownership import (
-    check_directory,
-    check_file,
-)
+from ..core.limits import FILE_BYTES, FOLDER_BYTES, FOLDER_FILES
+from .ownership import check_directory, check_file
 
 LISTINGS = 10
 # Prefix of a file that is being written; readers ignore it.

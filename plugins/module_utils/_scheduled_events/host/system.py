@@ -12,7 +12,7 @@ import datetime
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand, check
+from .health import RunCommand, check
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"

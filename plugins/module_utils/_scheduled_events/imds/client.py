@@ -9,25 +9,13 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
-    API_VERSIONS,
-    DISCOVER,
-    check_numbers,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
-    UNDERSCORE_VERSION,
-    Document,
-    parse_document,
-    parse_object,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.status_codes import check_answer
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
-    Answer,
-    Transport,
-)
+from ..core.argument_specs import API_VERSIONS, DISCOVER, check_numbers
+from ..core.clock import Clock
+from ..core.errors import ScheduledEventsError
+from ..core.printable_text import printable
+from .document import UNDERSCORE_VERSION, Document, parse_document, parse_object
+from .status_codes import check_answer
+from .transport import Answer, Transport
 
 EVENTS_PATH = "/metadata/scheduledevents"
 INSTANCE_PATH = "/metadata/instance"
@@ -174,11 +162,7 @@ class Client:
         limit = float("inf") if time_left is None else max(time_left, 0.05)
         target = f"{path}?api-version={version}"
         answer = self.transport.request(
-            method,
-            target,
-            body,
-            connect_timeout=min(self.connect_timeout, limit),
-            request_timeout=min(self.request_timeout, limit),
+            method, target, body, connect_timeout=min(self.connect_timeout, limit), request_timeout=min(self.request_timeout, limit)
         )
         check_answer(answer, f"{method} {self.transport.endpoint}{target}")
         return answer

@@ -12,17 +12,9 @@ import math
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
-    ScheduledEventsError,
-    describe_body,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    ANSWER_BYTES,
-    DIGITS,
-    EVENTS,
-    TEXT,
-)
+from ..core.bounded_json import load_bounded
+from ..core.errors import ScheduledEventsError, describe_body
+from ..core.limits import ANSWER_BYTES, DIGITS, EVENTS, TEXT
 
 # Only this version puts an underscore in front of VM names (fact 24).
 UNDERSCORE_VERSION = "2017-03-01"
@@ -76,12 +68,7 @@ class Document(t.NamedTuple):
     events: list[Event]
 
 
-def parse_document(
-    body: bytes | str,
-    api_version: str,
-    vm_name: str | None = None,
-    source: str = "the scheduled events endpoint",
-) -> Document:
+def parse_document(body: bytes | str, api_version: str, vm_name: str | None = None, source: str = "the scheduled events endpoint") -> Document:
     """Parse a document; ``source`` names its sender in the error. Raise ScheduledEventsError of kind bad_document."""
     data = parse_object(body, source)
     if not isinstance(data.get("Events"), list):

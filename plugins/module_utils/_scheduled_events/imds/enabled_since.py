@@ -15,13 +15,9 @@ import json
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import (
-    Host,
-    seconds_between,
-    utc_seconds,
-)
+from ..core.bounded_json import load_bounded
+from ..host.files import TEMPORARY, Files
+from ..host.system import Host, seconds_between, utc_seconds
 
 NAME = "asked"
 SILENCE_SECONDS = 86400.0
@@ -91,13 +87,9 @@ def _read(files: Files) -> Marker | None:
     """Return the marker, or None where it is missing or invalid: then "enabled just now" is the careful answer."""
     try:
         data = load_bounded(files.read(NAME).decode("utf-8"), lambda text: None)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, RecursionError, OverflowError):
         return None
-    except (ValueError, RecursionError, OverflowError):
-        return None
-    if not isinstance(data, dict):
-        return None
-    return data if all(_is_moment(data.get(key)) for key in ("asked", "enabled")) else None
+    return data if isinstance(data, dict) and all(_is_moment(data.get(key)) for key in ("asked", "enabled")) else None
 
 
 def _is_moment(moment: t.Any) -> bool:

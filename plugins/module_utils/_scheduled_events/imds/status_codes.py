@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
-    ScheduledEventsError,
-    describe_body,
-)
+from ..core.errors import ScheduledEventsError, describe_body
 
 if t.TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import Answer
+    from .transport import Answer
 
 RETRYABLE = frozenset((404, 410, 429, 500, 503, 504))
 HOPELESS = frozenset((400, 401, 403, 405))
@@ -45,11 +42,7 @@ def check_answer(answer: Answer, request: str) -> None:
             answer.status,
         )
     if rejects_version(answer):
-        raise ScheduledEventsError(
-            came + " It does not know this api-version; api_version: auto finds one that it knows.",
-            "version_rejected",
-            answer.status,
-        )
+        raise ScheduledEventsError(came + " It does not know this api-version; api_version: auto finds one that it knows.", "version_rejected", answer.status)
     raise ScheduledEventsError(
         "{} {}".format(came, ADVICE.get(answer.status, "Check what answers at this address.")),
         "bad_request" if answer.status in HOPELESS else "http_status",

@@ -13,11 +13,8 @@ import time
 import typing as t
 from urllib.parse import urlsplit
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
-    ScheduledEventsError,
-    seconds_in_words,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import ANSWER_BYTES
+from ..core.errors import ScheduledEventsError, seconds_in_words
+from ..core.limits import ANSWER_BYTES
 
 AZURE_HOST = "169.254.169.254"
 MAX_ANSWER_BYTES = ANSWER_BYTES
@@ -39,14 +36,7 @@ class Transport(t.Protocol):
     endpoint: str
     hint: str
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         """Send one request and read its answer."""
 
     def close(self) -> None:
@@ -56,9 +46,8 @@ class Transport(t.Protocol):
 class LocalTransport:
     """Send requests from this machine, over one kept-alive connection.
 
-    http.client, not ansible.module_utils.urls, because only it has two timeouts (an unreachable address fails in
-    seconds, a slow first answer does not) and keeps the connection between polls. It ignores proxy variables, follows
-    no redirect and decodes nothing.
+    http.client, not ansible.module_utils.urls, because only it has two timeouts (an unreachable address fails in seconds, a slow first answer does not) and
+    keeps the connection between polls. It ignores proxy variables, follows no redirect and decodes nothing.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -66,21 +55,13 @@ class LocalTransport:
         self.hint = local_hint(self.endpoint, self._host)
         self._connection: http.client.HTTPConnection | None = None
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: str | None = None,
-        connect_timeout: float = 5.0,
-        request_timeout: float = 125.0,
-    ) -> Answer:
+    def request(self, method: str, path: str, body: str | None = None, connect_timeout: float = 5.0, request_timeout: float = 125.0) -> Answer:
         reused = self._connection is not None and self._connection.sock is not None
         try:
             return self._request_once(method, path, body, connect_timeout, request_timeout)
         except ScheduledEventsError as error:
             self.close()
-            # A server closes an idle connection; that is not a fault. A POST is never sent again from here: the first
-            # one may have been carried out.
+            # A server closes an idle connection; that is not a fault. A POST is never sent again from here: the first one may have been carried out.
             if reused and method == "GET" and error.kind == "connection_lost":
                 return self._request_once(method, path, body, connect_timeout, request_timeout)
             raise
@@ -102,11 +83,7 @@ class LocalTransport:
             if guard.ended:
                 # http.client takes the end of the connection within the headers for the end of the headers.
                 raise http.client.HTTPException("the headers were cut off")
-            return Answer(
-                response.status,
-                {name.lower(): value for name, value in response.getheaders()},
-                _read_body(response, target),
-            )
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, _read_body(response, target))
         except ScheduledEventsError:
             self.close()
             raise
@@ -225,8 +202,7 @@ def cut_off(target: str, why: str) -> ScheduledEventsError:
 def too_large(target: str) -> ScheduledEventsError:
     """Return the error for an answer that is longer than any real one."""
     return ScheduledEventsError(
-        f"{target}: the answer is larger than {MAX_ANSWER_BYTES} bytes, which no real one is; it was refused. Check what answers at this address.",
-        "too_large",
+        f"{target}: the answer is larger than {MAX_ANSWER_BYTES} bytes, which no real one is; it was refused. Check what answers at this address.", "too_large"
     )
 
 
@@ -240,8 +216,7 @@ def split_endpoint(endpoint: str) -> tuple[str, str, int]:
     extra = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None
     if parts.scheme != "http" or not host or extra or not all(33 <= ord(letter) < 127 for letter in parts.netloc):
         raise ScheduledEventsError(
-            f"endpoint is '{endpoint}'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is http://169.254.169.254.",
-            "bad_option",
+            f"endpoint is '{endpoint}'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is http://169.254.169.254.", "bad_option"
         )
     return f"http://{parts.netloc}", host, 80 if port is None else port
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
+from ..host.system import utc_seconds
 
 Decision = t.Dict[str, t.Any]
 

@@ -10,35 +10,16 @@ from __future__ import annotations
 import copy
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    METHODS,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    WrongDecision,
-    checked_decision,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import bounded_history
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    EVENT_KEYS,
-    METHOD_KEYS,
-    METHOD_KINDS,
-    METHOD_STATES,
-    PHASES,
-    RECORD_KINDS,
-    STAMPS,
-    TEXT_KEYS,
-    Record,
-    RecordsError,
-    empty_method,
-    empty_record,
-    event_id_of,
-    shorten,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import may_follow, refusal
+from ..core.limits import METHODS
+from ..host.system import seconds_between
+from . import record_schema as schema
+from .overrides import WrongDecision, checked_decision
+from .record_encoding import bounded_history
+from .record_schema import Record, RecordsError
+from .transitions import may_follow, refusal
 
 # The others are written by the store, or have an option of their own.
-CHANGEABLE = TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
+CHANGEABLE = schema.TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
 OUTCOMES = ("completed", "cancelled", "unknown")
 # A held record whose event is not known to be gone is kept longer than any notice that Azure gives.
 LONGEST_NOTICE = 8 * 86400
@@ -85,19 +66,19 @@ def _begin(record: Record | None, event_id: str, restore: t.Mapping[str, t.Any])
         return copy.deepcopy(record)
     if restore and str(restore["event"]["event_id"]).strip().lower() != event_id.strip().lower():
         raise RecordsError("event_id is {!r}, and the record to restore is of {!r}.".format(event_id, restore["event"]["event_id"]))
-    return copy.deepcopy(dict(restore)) if restore else empty_record(event_id)
+    return copy.deepcopy(dict(restore)) if restore else schema.empty_record(event_id)
 
 
 def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -> None:
     given = event.get("event_id")
     if given is not None and str(given).strip().lower() != event_id.strip().lower():
         raise RecordsError(f"event_id is {event_id!r}, and the event given is {given!r}.")
-    for key in EVENT_KEYS:
+    for key in schema.EVENT_KEYS:
         if key in event and key != "event_id":
             record["event"][key] = copy.deepcopy(event[key])
     resources = record["event"]["resources"]
     if not isinstance(resources, (list, tuple)):
-        raise RecordsError(f"the event's resources are no list of names: {shorten(resources)}")
+        raise RecordsError(f"the event's resources are no list of names: {schema.shorten(resources)}")
     record["event"]["resources"] = list(resources)
     duration = record["event"]["duration_in_seconds"]
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
@@ -105,8 +86,8 @@ def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -
 
 def _stamp(record: Record, stamps: t.Sequence[str], now: str) -> None:
     for key in stamps:
-        if key not in STAMPS:
-            raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(STAMPS)))
+        if key not in schema.STAMPS:
+            raise RecordsError("stamp names {!r}; known are {}.".format(key, ", ".join(schema.STAMPS)))
         record[key] = now
 
 
@@ -117,7 +98,7 @@ def _enter(record: Record, before: Record | None, phase: str, now: str) -> None:
     if phase == record["phase"] and record["history"] and not failed_again:
         return
     if before is not None and not may_follow(before["phase"], phase, ended=before["outcome"] is not None):
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))}: {refusal(before['phase'], phase)}")
+        raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))}: {refusal(before['phase'], phase)}")
     record["phase"] = phase
     record["history"] = bounded_history([*record["history"], {"phase": phase, "at": now}])
 
@@ -129,20 +110,20 @@ def _whole(value: t.Any, key: str) -> int:
             raise ValueError
         return int(value)
     except (TypeError, ValueError):
-        raise RecordsError(f"{key} must be a whole number, and is {shorten(value)}.")
+        raise RecordsError(f"{key} must be a whole number, and is {schema.shorten(value)}.")
 
 
 def _true_or_false(value: t.Any, key: str) -> bool:
     values = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     found = values.get(str(value).strip().lower())
     if found is None:
-        raise RecordsError(f"{key} must be true or false, and is {shorten(value)}.")
+        raise RecordsError(f"{key} must be true or false, and is {schema.shorten(value)}.")
     return found
 
 
 def _one_of(value: t.Any, known: t.Sequence[str], key: str) -> str:
     if value not in known:
-        raise RecordsError(f"{key} is {shorten(value)}; known are {', '.join(known)}.")
+        raise RecordsError(f"{key} is {schema.shorten(value)}; known are {', '.join(known)}.")
     return str(value)
 
 
@@ -150,7 +131,7 @@ def _checked_changes(changes: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     checked: dict[str, t.Any] = {}
     for key, value in changes.items():
         _one_of(key, CHANGEABLE, "a key in changes")
-        checked[key] = CHECKS.get(key, CHECKS.get(RECORD_KINDS[key], _text))(value, key)
+        checked[key] = CHECKS.get(key, CHECKS.get(schema.RECORD_KINDS[key], _text))(value, key)
     return checked
 
 
@@ -160,7 +141,7 @@ def _text(value: t.Any, key: str) -> str | None:
 
 def _texts(value: t.Any, key: str) -> list[str]:
     if not isinstance(value, (list, tuple)):
-        raise RecordsError(f"{key} must be a list of phases, and is {shorten(value)}.")
+        raise RecordsError(f"{key} must be a list of phases, and is {schema.shorten(value)}.")
     return [str(item) for item in value]
 
 
@@ -179,13 +160,13 @@ def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
     if value in (None, ""):
         return None
     if not isinstance(value, t.Mapping):
-        raise RecordsError(f"{key} must be a dictionary, and is {shorten(value)}.")
+        raise RecordsError(f"{key} must be a dictionary, and is {schema.shorten(value)}.")
     return copy.deepcopy(dict(value))
 
 
 # By the key, else by its kind in the schema; any other kind is a text.
 CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
-    "phase": lambda value, key: _one_of(value, PHASES, key),
+    "phase": lambda value, key: _one_of(value, schema.PHASES, key),
     "whole": _whole,
     "flag": _true_or_false,
     "object": _object,
@@ -197,18 +178,18 @@ CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
 
 def _checked_method(method: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     for key in method:
-        _one_of(key, METHOD_KEYS, "a key in method")
+        _one_of(key, schema.METHOD_KEYS, "a key in method")
     given = copy.deepcopy(dict(method))
     name = given.get("id")
     if not isinstance(name, str) or not name:
-        raise RecordsError(f"method needs an id, such as 1-service; it is {shorten(name)}.")
+        raise RecordsError(f"method needs an id, such as 1-service; it is {schema.shorten(name)}.")
     if given.get("state") in (None, ""):
         given.pop("state", None)
     else:
-        _one_of(given["state"], METHOD_STATES, f"the state of method {name}")
+        _one_of(given["state"], schema.METHOD_STATES, f"the state of method {name}")
     for key, value in given.items():
         if key not in ("id", "state"):
-            check: t.Callable[[t.Any, str], t.Any] = CHECKS.get(METHOD_KINDS[key], _text)
+            check: t.Callable[[t.Any, str], t.Any] = CHECKS.get(schema.METHOD_KINDS[key], _text)
             given[key] = check(value, f"{key} of method {name}")
     return given
 
@@ -218,8 +199,8 @@ def _merge_method(record: Record, given: dict[str, t.Any], now: str) -> bool:
     present = next((method for method in record["methods"] if method["id"] == given["id"]), None)
     if present is None:
         if len(record["methods"]) >= METHODS:
-            raise RecordsError(f"The record of event {shorten(record['event']['event_id'])} has {METHODS} methods already, which is the most.")
-        present = empty_method(given["id"])
+            raise RecordsError(f"The record of event {schema.shorten(record['event']['event_id'])} has {METHODS} methods already, which is the most.")
+        present = schema.empty_method(given["id"])
         record["methods"].append(present)
     state = present["state"]
     # The earlier finding has been put back, so this is a new drain: its own finding is what an undo must restore.

@@ -17,44 +17,13 @@ import re
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    ATTEMPTS,
-    FILE_BYTES,
-    HISTORY_FIRST,
-    HISTORY_LAST,
-    METHODS,
-    RECORD_BYTES,
-    REVISION,
-    TEXT,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    WrongDecision,
-    checked_decision,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    EVENT_KINDS,
-    FORMAT,
-    LINEAGE,
-    METHOD_KINDS,
-    METHOD_STATES,
-    PHASES,
-    RECORD_KINDS,
-    STAMPS,
-    TEXT_KEYS,
-    Record,
-    RecordsError,
-    Unreadable,
-    empty_method,
-    empty_record,
-    event_id_of,
-    keys_of,
-    shorten,
-    split_name,
-    stem,
-)
+from ..core.bounded_json import load_bounded
+from ..core.limits import ATTEMPTS, FILE_BYTES, HISTORY_FIRST, HISTORY_LAST, METHODS, RECORD_BYTES, REVISION, TEXT
+from ..host.files import TEMPORARY, Files
+from ..host.system import utc_seconds
+from . import record_schema as schema
+from .overrides import WrongDecision, checked_decision
+from .record_schema import Record, RecordsError, Unreadable
 
 # The id that a method gets where it has no name of its own: its number and its kind.
 USUAL_ID = re.compile(r"[0-9]+-([a-z_]{1,40})")
@@ -68,9 +37,9 @@ def encode(record: Record) -> bytes:
         if len(content) > FILE_BYTES:
             content = _text_of(record, None, (",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored as JSON: {error}")
+        raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))} cannot be stored as JSON: {error}")
     if len(content) > FILE_BYTES:
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))} is larger than {FILE_BYTES} bytes and cannot be stored.")
+        raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))} is larger than {FILE_BYTES} bytes and cannot be stored.")
     return content
 
 
@@ -97,7 +66,7 @@ def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: 
 
 def decode(content: bytes, name: str) -> Record:
     """Parse the content of a file as a record. Raise Unreadable with the reason where it is none."""
-    place = split_name(name)
+    place = schema.split_name(name)
     data = load(content)
     if place is None or not isinstance(data, dict):
         raise Unreadable("holds no record")
@@ -105,7 +74,7 @@ def decode(content: bytes, name: str) -> Record:
     record = complete(data)
     # The name is unique, so it counts where the content has no valid revision.
     record["revision"] = place[1]
-    record[LINEAGE] = repaired_lineage(data.get(LINEAGE), content)
+    record[schema.LINEAGE] = repaired_lineage(data.get(schema.LINEAGE), content)
     # Only a large file can become too large when it is written in another form.
     if len(content) > RECORD_BYTES // 8 and len(_text_of(record, None, (",", ":"))) > RECORD_BYTES:
         raise Unreadable(f"is larger than {RECORD_BYTES} bytes, which no record is")
@@ -114,14 +83,14 @@ def decode(content: bytes, name: str) -> Record:
 
 def _check_belongs(data: Record, place: tuple[str, int]) -> None:
     """Raise Unreadable unless the format is known and the content is that of this name."""
-    if data.get("format") != FORMAT or isinstance(data.get("format"), bool):
-        raise Unreadable(f"has the format {shorten(data.get('format'))}, and this version of the collection knows {FORMAT}")
+    if data.get("format") != schema.FORMAT or isinstance(data.get("format"), bool):
+        raise Unreadable(f"has the format {schema.shorten(data.get('format'))}, and this version of the collection knows {schema.FORMAT}")
     if whole_within(data.get("revision"), 1, REVISION - 1) not in (None, place[1]):
         raise Unreadable("holds another revision than its name says")
     event = data.get("event")
     if not isinstance(event, dict) or not isinstance(event.get("event_id"), str):
         raise Unreadable("names no event")
-    if stem(event["event_id"]) != place[0]:
+    if schema.stem(event["event_id"]) != place[0]:
         raise Unreadable("belongs to another event than its name says")
 
 
@@ -137,7 +106,7 @@ def load(content: bytes) -> t.Any:
 
 def complete(data: Record) -> Record:
     """Add absent keys, repair what can be repaired, refuse the rest: every reader may rely on each key of a record. Raise Unreadable."""
-    record = empty_record(data["event"]["event_id"])
+    record = schema.empty_record(data["event"]["event_id"])
     event = repaired_event(dict(record["event"], **data["event"]))
     record.update(data, event=event)
     _check(record)
@@ -159,29 +128,29 @@ def complete(data: Record) -> Record:
 
 def _check(record: Record) -> None:
     """Raise Unreadable for what cannot be repaired without changing the meaning."""
-    if record["phase"] not in PHASES:
-        raise Unreadable(f"has the unknown phase {shorten(record['phase'])}")
-    for key in keys_of(RECORD_KINDS, "history", "methods"):
+    if record["phase"] not in schema.PHASES:
+        raise Unreadable(f"has the unknown phase {schema.shorten(record['phase'])}")
+    for key in schema.keys_of(schema.RECORD_KINDS, "history", "methods"):
         if not isinstance(record[key], list) or not all(isinstance(item, dict) for item in record[key]):
             raise Unreadable(f"has no list of objects in {key}")
     if not all(isinstance(method.get("id"), str) for method in record["methods"]):
         raise Unreadable("has a method without an id")
-    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
+    if not all(item.get("phase") in schema.PHASES and isinstance(item.get("at"), str) for item in record["history"]):
         raise Unreadable("has a history without phases and times")
     _check_kinds(record)
 
 
 def _check_kinds(record: Record) -> None:
-    lists = [record[key] for key in keys_of(RECORD_KINDS, "texts")] + [record["event"][key] for key in keys_of(EVENT_KINDS, "texts")]
-    if not all(isinstance(item, list) for item in lists):
+    tables = ((record, schema.RECORD_KINDS), (record["event"], schema.EVENT_KINDS))
+    if not all(isinstance(values[key], list) for values, kinds in tables for key in schema.keys_of(kinds, "texts")):
         raise Unreadable("has no list where one belongs")
-    for key in keys_of(RECORD_KINDS, "flag"):
+    for key in schema.keys_of(schema.RECORD_KINDS, "flag"):
         if not isinstance(record[key], bool):
             raise Unreadable("has another type where true or false belongs")
-    for key in keys_of(RECORD_KINDS, "object"):
+    for key in schema.keys_of(schema.RECORD_KINDS, "object"):
         if record[key] is not None and not isinstance(record[key], dict):
             raise Unreadable(f"has a {key} that is no object")
-    for key in TEXT_KEYS:
+    for key in schema.TEXT_KEYS:
         if record[key] is not None and not isinstance(record[key], str):
             raise Unreadable(f"has no text in {key}")
 
@@ -208,14 +177,14 @@ def _time(value: t.Any) -> str | None:
 
 def _repair_texts(record: Record) -> None:
     """Cut texts that are too long, and drop invalid times: what depends on such a time is then checked again."""
-    for key in TEXT_KEYS:
+    for key in schema.TEXT_KEYS:
         if record[key] is not None:
-            record[key] = _time(record[key]) if key in STAMPS else short_text(record[key])
+            record[key] = _time(record[key]) if key in schema.STAMPS else short_text(record[key])
 
 
 def repaired_event(event: dict[str, t.Any]) -> dict[str, t.Any]:
     """Return the event without any value that a write would refuse. Its id stays, because it names the record."""
-    for key, kind in EVENT_KINDS.items():
+    for key, kind in schema.EVENT_KINDS.items():
         if kind == "whole":
             event[key] = whole_within(event[key], -(10**9), 10**9)
         elif kind == "texts":
@@ -260,13 +229,13 @@ REPAIRS: t.Mapping[str, t.Callable[[t.Any], t.Any]] = {
     "object": lambda value: value if isinstance(value, dict) else None,
     "flag": lambda value: value if isinstance(value, bool) else None,
     # The method may have acted, so it is to be undone.
-    "state": lambda value: value if isinstance(value, str) and value in METHOD_STATES else "begun",
+    "state": lambda value: value if isinstance(value, str) and value in schema.METHOD_STATES else "begun",
 }
 
 
 def _repaired_method(given: dict[str, t.Any], number: int) -> dict[str, t.Any]:
-    method = empty_method("")
-    method.update((key, REPAIRS[kind](given.get(key))) for key, kind in METHOD_KINDS.items())
+    method = schema.empty_method("")
+    method.update((key, REPAIRS[kind](given.get(key))) for key, kind in schema.METHOD_KINDS.items())
     method["id"] = method["id"] or f"{number}-unnamed"
     if method["method"] is None:
         _name_method(method)

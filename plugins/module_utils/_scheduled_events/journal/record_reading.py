@@ -10,22 +10,12 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import RECORDS, REVISION
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    FOREIGN,
-    UNREADABLE,
-    Record,
-    RecordsError,
-    Unreadable,
-    event_id_of,
-    public,
-    revision_name,
-    split_name,
-    stem,
-)
+from ..core.limits import RECORDS, REVISION
+from ..host.files import Files
+from ..host.system import Host
+from . import record_schema as schema
+from .record_encoding import decode
+from .record_schema import Record, RecordsError, Unreadable
 
 ATTEMPTS = 50
 
@@ -67,7 +57,7 @@ class RecordsReader:
         except OSError as error:
             return RecordsReading([], [f"The records in {self.files.where} cannot be read: {error}."], False)
         records, problems, readable = [], _report_set_aside(self.files.where, names), True
-        stems = sorted({place[0] for place in map(split_name, names) if place})
+        stems = sorted({place[0] for place in map(schema.split_name, names) if place})
         if limit is not None and len(stems) > limit:
             readable = False
             problems.append(
@@ -80,13 +70,13 @@ class RecordsReader:
             if found.record is not None and is_foreign(found.record, vm_id):
                 problems.append(self._report_foreign(found.record, one, set_aside))
             elif found.record is not None:
-                records.append(public(found.record))
+                records.append(schema.public(found.record))
         return RecordsReading(sorted(records, key=_begin), problems, readable)
 
     def read(self, event_id: str) -> Record | None:
         """Return the record of one event, or None without one. Raise RecordsError when it cannot be read."""
         found = self._find_for_writing(event_id)
-        return public(found.record) if found.record else None
+        return schema.public(found.record) if found.record else None
 
     def _list(self) -> list[str]:
         try:
@@ -113,7 +103,7 @@ class RecordsReader:
         for revision in revisions_of(one, names):
             # No file name fits a higher number. A revision up there counts, and the next one is counted from below it.
             highest = max(highest, revision if revision < REVISION else 0)
-            name = revision_name(one, revision)
+            name = schema.revision_name(one, revision)
             try:
                 record = decode(self.files.read(name), name)
                 if revision >= REVISION:
@@ -129,7 +119,7 @@ class RecordsReader:
         return RecordFiles(None, highest, problems, unreadable)
 
     def _find_for_writing(self, event_id: str) -> RecordFiles:
-        found = self.find(stem(event_id))
+        found = self.find(schema.stem(event_id))
         if found.record is None and found.problems:
             # A new record would lack the findings that the unreadable one would have put back.
             raise RecordsError(" ".join(found.problems))
@@ -137,16 +127,12 @@ class RecordsReader:
 
     def _report_foreign(self, record: Record, one: str, set_aside: bool) -> str:
         try:
-            names = [revision_name(one, revision) for revision in revisions_of(one, self._list())]
+            names = [schema.revision_name(one, revision) for revision in revisions_of(one, self._list())]
         except OSError:
             names = []
-        moved = [self._set_aside(name, FOREIGN) for name in names] if set_aside else []
+        moved = [self._set_aside(name, schema.FOREIGN) for name in names] if set_aside else []
         return "The record of event {} in {} was written by another VM (vmId {}): it is {}. {}".format(
-            event_id_of(record),
-            self.files.where,
-            record["vm_id"],
-            "set aside" if moved and all(moved) else "not used",
-            ADVICE_FOREIGN,
+            schema.event_id_of(record), self.files.where, record["vm_id"], "set aside" if moved and all(moved) else "not used", ADVICE_FOREIGN
         )
 
     def _set_aside(self, name: str, prefix: str) -> bool:
@@ -178,9 +164,11 @@ def is_foreign(record: Record, vm_id: str | None) -> bool:
 
 def _report_set_aside(where: str, names: t.Iterable[str]) -> list[str]:
     return [
-        "The file {} in {} was set aside and is not used. {}".format(name, where, ADVICE_FOREIGN if name.startswith(FOREIGN) else "Look at it, then remove it.")
+        "The file {} in {} was set aside and is not used. {}".format(
+            name, where, ADVICE_FOREIGN if name.startswith(schema.FOREIGN) else "Look at it, then remove it."
+        )
         for name in names
-        if name.startswith((FOREIGN, UNREADABLE))
+        if name.startswith((schema.FOREIGN, schema.UNREADABLE))
     ]
 
 
@@ -189,7 +177,7 @@ def _describe_error(error: Exception) -> str:
 
 
 def _begin(record: Record) -> tuple[str, str]:
-    return (record["history"][0]["at"] if record["history"] else "", event_id_of(record))
+    return (record["history"][0]["at"] if record["history"] else "", schema.event_id_of(record))
 
 
 def _below(one: str, names: t.Iterable[str]) -> int:
@@ -199,5 +187,5 @@ def _below(one: str, names: t.Iterable[str]) -> int:
 
 def revisions_of(one: str, names: t.Iterable[str]) -> list[int]:
     """Return the revisions of one record, highest first."""
-    places = (split_name(name) for name in names)
+    places = (schema.split_name(name) for name in names)
     return sorted((place[1] for place in places if place and place[0] == one), reverse=True)

@@ -11,114 +11,15 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
-
-__all__ = [
-    "EVENT_KEYS",
-    "EVENT_KINDS",
-    "FOREIGN",
-    "FORMAT",
-    "HISTORY_KINDS",
-    "LINEAGE",
-    "LINEAGE_LENGTH",
-    "METHOD_KEYS",
-    "METHOD_KINDS",
-    "METHOD_STATES",
-    "PHASES",
-    "RECORD_KINDS",
-    "STAMPS",
-    "TEMPORARY",
-    "TEXT_KEYS",
-    "UNREADABLE",
-    "Event",
-    "HistoryEntry",
-    "Method",
-    "Record",
-    "RecordKeys",
-    "RecordsError",
-    "Unreadable",
-    "empty_method",
-    "empty_record",
-    "event_id_of",
-    "file_name",
-    "keys_of",
-    "public",
-    "revision_name",
-    "shorten",
-    "split_name",
-    "stem",
-]
+from ..core.errors import ScheduledEventsError
+from .transitions import PHASES as PHASES  # part of the schema, for those who read it
 
 FORMAT = 1
 
-
-class Event(t.TypedDict):
-    """An event as a record keeps it: its last state as Azure listed it."""
-
-    event_id: str
-    event_type: str | None
-    event_status: str | None
-    event_source: str | None
-    not_before: str | None
-    description: str | None
-    resources: list[str]
-    duration_in_seconds: int | None
-
-
-class HistoryEntry(t.TypedDict):
-    """One phase, and when the record entered it."""
-
-    phase: str
-    at: str
-
-
-class Method(t.TypedDict):
-    """A drain method: its finding (``before``), and its state."""
-
-    id: str
-    method: str | None
-    options: dict[str, t.Any] | None
-    before: dict[str, t.Any] | None
-    state: str | None
-    boot_id: str | None
-    at: str | None
-    error: str | None
-    outside: bool | None
-
-
-class RecordKeys(t.TypedDict):
-    """A record: the journal of one event on one VM. Times are texts by the VM's clock."""
-
-    format: int
-    revision: int
-    event: Event
-    phase: str
-    reason: str | None
-    history: list[HistoryEntry]
-    vm_id: str | None
-    vm_name: str | None
-    boot_id: str | None
-    rule: dict[str, t.Any] | None
-    decision: dict[str, t.Any] | None
-    attempts: int
-    deadline: str | None
-    verified_at: str | None
-    approving_at: str | None
-    approved_at: str | None
-    started_at: str | None
-    missing_since: str | None
-    undone: bool
-    told: list[str]
-    outcome: str | None
-    methods: list[Method]
-
-
-# A record as the store handles it, with the keys that a newer version wrote. RecordKeys has the types of the known keys.
+# A record: the journal of one event on one VM, also with the keys that a newer version wrote. Times are texts by the VM's clock.
 Record = t.Dict[str, t.Any]
 
-# The kind of each key. Checks, repair and the controller's reading use these tables; a new key is added here and to the types above.
+# The kind of each key. Checks, repair and the controller's reading use these tables; a new key is added here.
 # text, time (a text that is a time), whole (a number), flag, object, texts (a list); the others are named by their key.
 RECORD_KINDS: t.Mapping[str, str] = {
     "format": "whole",
@@ -155,6 +56,7 @@ EVENT_KINDS: t.Mapping[str, str] = {
     "resources": "texts",
     "duration_in_seconds": "whole",
 }
+# before: what the method found before it acted, its finding.
 METHOD_KINDS: t.Mapping[str, str] = {
     "id": "text",
     "method": "text",

@@ -13,36 +13,13 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REVISION
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import (
-    RecordChange,
-    apply_change,
-    may_be_pruned,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import (
-    ATTEMPTS,
-    RecordFiles,
-    RecordsReader,
-    is_foreign,
-    revisions_of,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    LINEAGE,
-    LINEAGE_LENGTH,
-    TEMPORARY,
-    UNREADABLE,
-    Record,
-    RecordsError,
-    Unreadable,
-    event_id_of,
-    file_name,
-    public,
-    revision_name,
-    shorten,
-    split_name,
-    stem,
-)
+from ..core.limits import REVISION
+from ..host.files import TEMPORARY
+from . import record_schema as schema
+from .record_changes import RecordChange, apply_change, may_be_pruned
+from .record_encoding import decode, encode
+from .record_reading import ATTEMPTS, RecordFiles, RecordsReader, is_foreign, revisions_of
+from .record_schema import Record, RecordsError, Unreadable
 
 DEFAULT_PATH = "/var/lib/azure-maintenance"
 LEFTOVER_SECONDS = 86400
@@ -59,13 +36,13 @@ class Written(t.NamedTuple):
 def _as_read(record: Record) -> Record:
     """Return the record as its file will give it back. Raise RecordsError where the file could not be read again."""
     try:
-        return decode(encode(record), file_name(event_id_of(record), record["revision"]))
+        return decode(encode(record), schema.file_name(schema.event_id_of(record), record["revision"]))
     except Unreadable as error:
-        raise RecordsError(f"The record of event {shorten(event_id_of(record))} cannot be stored: it {error}.")
+        raise RecordsError(f"The record of event {schema.shorten(schema.event_id_of(record))} cannot be stored: it {error}.")
 
 
 def _is_too_high(name: str) -> bool:
-    place = split_name(name)
+    place = schema.split_name(name)
     return place is not None and place[1] >= REVISION
 
 
@@ -73,12 +50,7 @@ class RecordStore(RecordsReader):
     """All records of one VM, to read and to write."""
 
     def write(
-        self,
-        event_id: str,
-        change: RecordChange,
-        expected_revision: int | None = None,
-        check_mode: bool = False,
-        allowed: t.Callable[[], None] | None = None,
+        self, event_id: str, change: RecordChange, expected_revision: int | None = None, check_mode: bool = False, allowed: t.Callable[[], None] | None = None
     ) -> Written:
         """Apply one change and return the outcome. Raise RecordsError, of kind conflict where another writer was faster.
 
@@ -98,22 +70,22 @@ class RecordStore(RecordsReader):
             self._expect(event_id, before, expected_revision)
             after = apply_change(before, event_id, change, self.host.now())
             if before is not None and after == before:
-                return Written(public(before), public(before), False)
+                return Written(schema.public(before), schema.public(before), False)
             # Count on from the revision of a restored replica, so that later replicas count as newer.
             present = after["revision"] or 0
             after["revision"] = max(found.highest, present if present < REVISION else 0) + 1
-            after[LINEAGE] = (after.get(LINEAGE, []) + [uuid.uuid4().hex[:12]])[-LINEAGE_LENGTH:]
+            after[schema.LINEAGE] = (after.get(schema.LINEAGE, []) + [uuid.uuid4().hex[:12]])[-schema.LINEAGE_LENGTH :]
             after = _as_read(after)  # what cannot be stored is refused in check mode too
             if check_mode or self._publish(after, found.unreadable):
-                return Written(public(before) if before else None, public(after), True)
+                return Written(schema.public(before) if before else None, schema.public(after), True)
         raise RecordsError(f"The record of event {event_id} is written by others all the time; try again.", "conflict")
 
     def _bring_down(self, event_id: str, found: RecordFiles) -> None:
         """Give a record whose number is too high to count from the next number that is free."""
-        high, low = t.cast(str, found.too_high), file_name(event_id, found.highest + 1)
+        high, low = t.cast(str, found.too_high), schema.file_name(event_id, found.highest + 1)
         if found.highest + 1 >= REVISION:
             # No number is free between the two, and the lower revision is replaced anyway.
-            self._remove(file_name(event_id, found.highest))
+            self._remove(schema.file_name(event_id, found.highest))
             return
         try:
             self.files.link(high, low)
@@ -121,13 +93,13 @@ class RecordStore(RecordsReader):
             return  # another process was faster: the caller reads again
         except OSError as error:
             raise RecordsError(f"The record of event {event_id} in {self.files.where} has too high a number, and cannot be given another: {error}.")
-        if not self._set_aside(high, UNREADABLE):
+        if not self._set_aside(high, schema.UNREADABLE):
             raise RecordsError(f"The file {high} in {self.files.where} blocks newer ones and cannot be set aside: remove it.")
 
     def _without_foreign(self, event_id: str, found: RecordFiles, check_mode: bool) -> RecordFiles:
         if check_mode:
             return found._replace(record=None)
-        problem = self._report_foreign(t.cast(Record, found.record), stem(event_id), True)
+        problem = self._report_foreign(t.cast(Record, found.record), schema.stem(event_id), True)
         again = self._find_for_writing(event_id)
         if again.record is not None:
             raise RecordsError(problem)
@@ -141,13 +113,13 @@ class RecordStore(RecordsReader):
             f"The record of event {event_id} in {self.files.where} has revision {present}, and {expected} was expected: "
             "another writer has changed it. Look again.",
             "conflict",
-            public(record) if record else None,
+            schema.public(record) if record else None,
         )
 
     def _publish(self, record: Record, unreadable: list[str]) -> bool:
         """Write a new revision. Return False when another writer was faster, and the caller must read again."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
-        name = file_name(event_id_of(record), record["revision"])
+        name = schema.file_name(schema.event_id_of(record), record["revision"])
         try:
             self.files.make()
             try:
@@ -163,8 +135,8 @@ class RecordStore(RecordsReader):
                 return False
         except OSError as error:
             raise RecordsError(
-                f"The record of event {event_id_of(record)} cannot be written in {self.files.where}: {error}. It must be a directory with room, on a file "
-                "system with hard links, that this user may write."
+                f"The record of event {schema.event_id_of(record)} cannot be written in {self.files.where}: {error}. It must be a directory with room, on a "
+                "file system with hard links, that this user may write."
             )
         self._tidy(record, unreadable)
         return True
@@ -176,37 +148,37 @@ class RecordStore(RecordsReader):
         there is a higher revision that does not build on this one, or a lower one on which this one does not build. No revision
         counts below one that this one builds on: it was not the highest when it was linked, and its writer removes it or was killed.
         """
-        one, mine = stem(event_id_of(record)), record["revision"]
+        one, mine = schema.stem(schema.event_id_of(record)), record["revision"]
         names = self._list()
         # A revision that is too high to count from is already a base of this one; it is set aside next.
         revisions = [revision for revision in revisions_of(one, names) if revision < REVISION or revision == mine]
         if not revisions or revisions[0] < mine:
             return False
         for revision in revisions:
-            name = revision_name(one, revision)
+            name = schema.revision_name(one, revision)
             try:
-                lineage = decode(self.files.read(name), name).get(LINEAGE) or [None]
+                lineage = decode(self.files.read(name), name).get(schema.LINEAGE) or [None]
             except (OSError, Unreadable):
                 continue
-            if revision > mine and record[LINEAGE][-1] not in lineage:
+            if revision > mine and record[schema.LINEAGE][-1] not in lineage:
                 return False
-            if mine - LINEAGE_LENGTH < revision < mine:
-                return lineage[-1] in record[LINEAGE]
+            if mine - schema.LINEAGE_LENGTH < revision < mine:
+                return lineage[-1] in record[schema.LINEAGE]
         return True
 
     def _tidy(self, record: Record, unreadable: t.Iterable[str]) -> None:
         """Remove the files that the new revision replaces. The next write retries what fails here."""
         for name in unreadable:
-            if not self._set_aside(name, UNREADABLE) and _is_too_high(name):
+            if not self._set_aside(name, schema.UNREADABLE) and _is_too_high(name):
                 raise RecordsError(f"The file {name} in {self.files.where} blocks newer ones and cannot be set aside: remove it.")
         try:
             names = self._list()
         except OSError:
             return
-        one = stem(event_id_of(record))
+        one = schema.stem(schema.event_id_of(record))
         for revision in revisions_of(one, names):
             if revision < record["revision"]:
-                self._remove(revision_name(one, revision))
+                self._remove(schema.revision_name(one, revision))
         self._sweep(names)
 
     def _sweep(self, names: t.Iterable[str]) -> None:
@@ -234,15 +206,15 @@ class RecordStore(RecordsReader):
         if not check_mode:
             if bury is not None:
                 bury(found.record)
-            self._unlink_revisions(stem(event_id), found.record["revision"])
-        return Written(public(found.record), None, True)
+            self._unlink_revisions(schema.stem(event_id), found.record["revision"])
+        return Written(schema.public(found.record), None, True)
 
     def _unlink_revisions(self, one: str, up_to: int) -> None:
         # Newest last, so that an interruption leaves the newest. A revision written meanwhile stays.
         try:
             for revision in reversed(revisions_of(one, self._list())):
                 if revision <= up_to:
-                    self.files.unlink(revision_name(one, revision))
+                    self.files.unlink(schema.revision_name(one, revision))
             self.files.sync()
         except FileNotFoundError:
             return
@@ -260,9 +232,9 @@ class RecordStore(RecordsReader):
         now, pruned = self.host.now(), []
         for record in reading.records:
             if may_be_pruned(record, now, older_than) and (check_mode or bury is None or bury(record)):
-                pruned.append(event_id_of(record))
+                pruned.append(schema.event_id_of(record))
                 if not check_mode:
-                    self._unlink_revisions(stem(event_id_of(record)), record["revision"])
+                    self._unlink_revisions(schema.stem(schema.event_id_of(record)), record["revision"])
         if not check_mode:
             self._sweep(self._list())
         return pruned

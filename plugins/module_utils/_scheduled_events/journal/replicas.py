@@ -16,23 +16,13 @@ import json
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import (
-    REPLICA_BYTES,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import nothing_changed
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import complete, load, replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    METHOD_KEYS,
-    Record,
-    RecordsError,
-    Unreadable,
-    empty_record,
-    event_id_of,
-    shorten,
-    stem,
-)
+from ..core.limits import REPLICA_BYTES
+from ..host.files import Files
+from ..host.system import Host, seconds_between
+from . import record_schema as schema
+from .record_changes import nothing_changed
+from .record_encoding import complete, load, replace_file
+from .record_schema import Record, RecordsError, Unreadable
 
 FORMAT = 2
 # Version 1.3.1 of the collection wrote format 1: whole records, without their keeper.
@@ -75,14 +65,14 @@ def replica_argument() -> dict[str, t.Any]:
 def replica_name(vm: str, event_id: str) -> str:
     """Return the name of a replica's file. Any inventory name becomes a short, plain part of it."""
     digest = hashlib.sha256(vm.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"mirror-{digest}-{stem(event_id)}.json"
+    return f"mirror-{digest}-{schema.stem(event_id)}.json"
 
 
 def checked_record(given: t.Mapping[str, t.Any]) -> Record:
     """Return a record given as an option, with the numbers that templates of ansible-core 2.18 turn into text. Raise RecordsError."""
     event = given.get("event")
     if not isinstance(event, t.Mapping) or not isinstance(event.get("event_id"), str) or not event["event_id"].strip():
-        raise RecordsError(f"the record given names no event: {shorten(given)}")
+        raise RecordsError(f"the record given names no event: {schema.shorten(given)}")
     record = dict(given, event=dict(event))
     record.pop("age_seconds", None)
     for key in ("revision", "attempts"):
@@ -96,7 +86,7 @@ def checked_record(given: t.Mapping[str, t.Any]) -> Record:
 
 def only_findings(record: Record) -> Record:
     """Return the record reduced to what a replica may hold: the findings of methods outside the VM, and their times. No option, rule or override."""
-    kept = empty_record(event_id_of(record))
+    kept = schema.empty_record(schema.event_id_of(record))
     over = record["phase"] == "recovered"
     kept.update(
         phase="recovered" if over else "draining",
@@ -121,7 +111,7 @@ def _is_outside(method: t.Mapping[str, t.Any]) -> bool:
 def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
     """Return a record to continue from. Raise RecordsError unless it holds the findings of methods outside the VM and nothing else."""
     record = checked_record(given)
-    event_id = event_id_of(record)
+    event_id = schema.event_id_of(record)
     for key in ("rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"):
         if record[key]:
             raise RecordsError(f"the record to restore of event {event_id} has {key}; only findings of methods outside are restored.")
@@ -129,9 +119,9 @@ def checked_restore(given: t.Mapping[str, t.Any]) -> Record:
         raise RecordsError(f"the record to restore of event {event_id} is in phase {record['phase']}, and must be in phase draining.")
     for method in record["methods"]:
         if not _is_outside(method) or method.get("options"):
-            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {shorten(method)}")
+            raise RecordsError(f"the record to restore of event {event_id} has a method that is not outside, or has options: {schema.shorten(method)}")
     # With exactly the known keys, as the next actions of a drain expect them.
-    record["methods"] = [dict({key: method.get(key) for key in METHOD_KEYS}, outside=True) for method in record["methods"]]
+    record["methods"] = [dict({key: method.get(key) for key in schema.METHOD_KEYS}, outside=True) for method in record["methods"]]
     return record
 
 
@@ -145,7 +135,7 @@ class ReplicaStore:
     def read_all(self, own_vm_id: str | None = None) -> ReplicasReading:
         """Read every replica that this VM keeps. Skip those that came with the disk of another VM, and those older than a month."""
         replicas, problems = [], []
-        for name in self._listed():
+        for name in self._names():
             try:
                 replica = self._read(name)
             except FileNotFoundError:
@@ -180,14 +170,8 @@ class ReplicaStore:
     def _names(self) -> list[str]:
         try:
             return [name for name in self.files.names() if FILE_NAME.fullmatch(name)]
-        except FileNotFoundError:
-            return []
-
-    def _listed(self) -> list[str]:
-        try:
-            return self._names()
         except OSError:
-            return []  # the reading of the records reports the fault
+            return []  # none yet; or the reading of the records reports the fault
 
     def _read(self, name: str) -> Replica:
         data = load(self.files.read(name))
@@ -211,7 +195,7 @@ class ReplicaStore:
         if not vm.strip():
             raise RecordsError("replica.vm is empty.")
         record = only_findings(checked_record(given))
-        name = replica_name(vm, event_id_of(record))
+        name = replica_name(vm, schema.event_id_of(record))
         present = self._present(name)
         before = present["record"] if present else None
         # The newer record counts. For another VM of the same name, whose clock does not compare, the one given counts.
@@ -223,7 +207,9 @@ class ReplicaStore:
         if present is not None and all(present.get(key) == content[key] for key in ("vm_id", "keeper_vm_id", "record")):
             return ReplicaWritten(before, before, False)
         if len(json.dumps(content)) > REPLICA_BYTES:
-            raise RecordsError(f"the replica of the record of event {shorten(event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept.")
+            raise RecordsError(
+                f"the replica of the record of event {schema.shorten(schema.event_id_of(record))} has more than {REPLICA_BYTES} bytes, and is not kept."
+            )
         if not check_mode:
             replace_file(self.files, name, dict(content, written_at=self.host.now()), "The replica")
         return ReplicaWritten(before, record, True)
@@ -247,7 +233,7 @@ class ReplicaStore:
     def prune(self, older_than: float, check_mode: bool = False) -> list[str]:
         """Remove the replicas of ended events, and those that were not written for a month. Return the ids of their events."""
         pruned: list[str] = []
-        for name in self._listed():
+        for name in self._names():
             try:
                 replica = self._read(name)
             except (OSError, Unreadable):
@@ -261,7 +247,7 @@ class ReplicaStore:
                     self.files.unlink(name)
             except OSError:
                 continue
-            pruned.append(event_id_of(record))
+            pruned.append(schema.event_id_of(record))
         return pruned
 
 

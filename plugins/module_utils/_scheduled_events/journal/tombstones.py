@@ -13,17 +13,11 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    Record,
-    RecordsError,
-    Unreadable,
-    event_id_of,
-    stem,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
+from ..host.files import Files
+from ..host.system import Host, seconds_between
+from .record_encoding import load, replace_file
+from .record_schema import Record, RecordsError, Unreadable, event_id_of, stem
+from .replicas import LONGEST_SECONDS
 
 FORMAT = 1
 FILE_NAME = re.compile(r"tombstone-event-[a-z0-9-]{1,80}\.json")

@@ -14,18 +14,7 @@ from __future__ import annotations
 
 import typing as t
 
-PHASES = (
-    "noticed",
-    "draining",
-    "drained",
-    "approved",
-    "started",
-    "gone",
-    "recovering",
-    "recovered",
-    "failed",
-    "held",
-)
+PHASES = ("noticed", "draining", "drained", "approved", "started", "gone", "recovering", "recovered", "failed", "held")
 
 # What Azure did (a fact cannot be refused), the recovery, and what an operator writes by hand.
 ALWAYS = ("approved", "started", "gone", "recovering", "recovered", "failed", "held")

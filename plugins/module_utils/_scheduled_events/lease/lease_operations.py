@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
-    KINDS,
-    LeaseLost,
-    checked_run,
-    checked_seconds,
-    event_digest,
-    split_lease_name,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
+from ..journal.record_schema import RecordsError
+from .lease_schema import KINDS, LeaseLost, checked_run, checked_seconds, event_digest, split_lease_name
+from .lease_store import LeaseStore
 
 
 def lease_argument() -> dict[str, t.Any]:

@@ -16,10 +16,10 @@ import json
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES, TEXT
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, shorten
+from ..core.bounded_json import load_bounded
+from ..core.limits import LEASES, TEXT
+from ..host.system import utc_text
+from ..journal.record_schema import RecordsError, shorten
 
 Lease = t.Dict[str, t.Any]
 

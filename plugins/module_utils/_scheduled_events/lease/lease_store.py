@@ -14,22 +14,12 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import LEASES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, utc_seconds
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY, RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import (
-    Lease,
-    LeaseLost,
-    checked_run,
-    checked_seconds,
-    decode_lease,
-    encode_lease,
-    event_digest,
-    has_expired,
-    lease_name,
-    split_lease_name,
-)
+from ..core.limits import LEASES
+from ..host.files import TEMPORARY, Files
+from ..host.system import Host, utc_seconds
+from ..journal.record_schema import RecordsError
+from . import lease_schema as schema
+from .lease_schema import Lease, LeaseLost
 
 ATTEMPTS = 50
 
@@ -53,7 +43,7 @@ class LeaseStore:
         """Read every lease. One that is acquired or removed during the reading may be missing."""
         for _attempt in range(ATTEMPTS):
             try:
-                names = [name for name in self._list() if split_lease_name(name)]
+                names = [name for name in self._list() if schema.split_lease_name(name)]
                 problems = [self._too_many(len(names))] if len(names) > LEASES else []
                 return LeasesReading([self._read(name) for name in names[:LEASES]], problems, not problems)
             except FileNotFoundError:
@@ -72,36 +62,20 @@ class LeaseStore:
             raise
         except OSError:
             content = None
-        return decode_lease(content, name, self._now())
+        return schema.decode_lease(content, name, self._now())
 
-    def make(
-        self,
-        run: str,
-        event_id: str,
-        seconds: float,
-        kind: str = "events",
-        who: str = "",
-        groups: t.Mapping[str, str] | None = None,
-    ) -> str:
+    def make(self, run: str, event_id: str, seconds: float, kind: str = "events", who: str = "", groups: t.Mapping[str, str] | None = None) -> str:
         """Acquire a lease for an event, or renew the one that this run has. Return the file's name."""
         try:
             return self.renew(run, event_id, seconds)
         except LeaseLost:
             return self.create(run, event_id, seconds, kind, who, groups)
 
-    def create(
-        self,
-        run: str,
-        event_id: str,
-        seconds: float,
-        kind: str = "events",
-        who: str = "",
-        groups: t.Mapping[str, str] | None = None,
-    ) -> str:
+    def create(self, run: str, event_id: str, seconds: float, kind: str = "events", who: str = "", groups: t.Mapping[str, str] | None = None) -> str:
         """Acquire a lease where the run has none for the event. Return the file's name."""
         temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
         name = self.name_of(run, event_id, seconds)
-        content = encode_lease(event_id, kind, who, groups or {}, self.host.now())
+        content = schema.encode_lease(event_id, kind, who, groups or {}, self.host.now())
         try:
             self.files.make()
             try:
@@ -118,7 +92,7 @@ class LeaseStore:
 
     def name_of(self, run: str, event_id: str, seconds: float) -> str:
         """Return the name of a lease that is made or renewed now."""
-        return lease_name(run, event_id, self._limit(seconds))
+        return schema.lease_name(run, event_id, self._limit(seconds))
 
     def renew(self, run: str, event_id: str, seconds: float) -> str:
         """Give the run's own lease a new time limit, counted from now. Raise LeaseLost when it is gone."""
@@ -145,16 +119,16 @@ class LeaseStore:
 
     def remove_expired(self, name: str) -> bool:
         """Remove another run's lease whose time limit has passed by this VM's clock. One that was renewed has another name."""
-        parts = split_lease_name(name)
+        parts = schema.split_lease_name(name)
         if parts is None:
             raise RecordsError(f"{name!r} is not the name of a lease.")
-        return has_expired(parts.limit, self._now()) and self._unlink(name)
+        return schema.has_expired(parts.limit, self._now()) and self._unlink(name)
 
     def own(self, run: str, event_id: str | None = None) -> list[str]:
         """Return the names of the run's own leases, the one with the latest limit last."""
-        wanted = checked_run(run), None if event_id is None else event_digest(event_id)
+        wanted = schema.checked_run(run), None if event_id is None else schema.event_digest(event_id)
         try:
-            parts = [(name, split_lease_name(name)) for name in self._list()]
+            parts = [(name, schema.split_lease_name(name)) for name in self._list()]
         except OSError as error:
             raise RecordsError(f"The leases in {self.files.where} cannot be read: {error}.")
         own = [(found.limit, name) for name, found in parts if found and found.run == wanted[0] and wanted[1] in (None, found.digest)]
@@ -185,4 +159,4 @@ class LeaseStore:
         return utc_seconds(self.host.now()) or 0.0
 
     def _limit(self, seconds: float) -> int:
-        return int((self._now() + checked_seconds(seconds)) * 1000)
+        return int((self._now() + schema.checked_seconds(seconds)) * 1000)

@@ -14,14 +14,14 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import MARKS
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import load, replace_file
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, Unreadable, shorten
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
+from ..core.limits import MARKS
+from ..host.files import Files
+from ..host.system import Host
+from ..journal.record_encoding import load, replace_file
+from ..journal.record_schema import RecordsError, Unreadable, shorten
+from .lease_operations import UnderLease
+from .lease_schema import UPGRADE
+from .lease_store import LeaseStore
 
 FORMAT = 1
 FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
@@ -44,10 +44,7 @@ class ProgressMarksReading(t.NamedTuple):
 
 def upgrade_argument() -> dict[str, t.Any]:
     """Return the argument spec of the option upgrade."""
-    return {
-        "type": "dict",
-        "options": {"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": [*STATES, "absent"]}},
-    }
+    return {"type": "dict", "options": {"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": [*STATES, "absent"]}}}
 
 
 def progress_mark_name(upgrade: str) -> str:

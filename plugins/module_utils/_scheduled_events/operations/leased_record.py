@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_reading import is_foreign
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import Record
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore, Written
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
+from ..core.printable_text import printable
+from ..journal.record_changes import RecordChange
+from ..journal.record_reading import is_foreign
+from ..journal.record_schema import Record
+from ..journal.record_store import RecordStore, Written
+from ..lease.lease_operations import UnderLease
 
 LONGEST_LINE = 900
 

@@ -11,25 +11,25 @@ import functools
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain, Identity, Outcome
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import OrderError, drain_order, undo_order
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import UnderLease
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import LeasedRecord
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approve
+from ..core.errors import ScheduledEventsError
+from ..core.printable_text import LONGEST_LINE, printable
+from ..discovery.endpoint import open_client
+from ..drain.engine import Drain, Identity, Outcome
+from ..drain.orders import OrderError, drain_order, undo_order
+from ..drain.undo import Undo
+from ..host.access import Failed, HostAccess, Result
+from ..host.files import Files
+from ..host.system import Host
+from ..imds.enabled_since import boot_id_of
+from ..journal.record_changes import RecordChange
+from ..journal.record_schema import RecordsError
+from ..journal.record_store import RecordStore
+from ..lease.lease_operations import UnderLease
+from ..lease.lease_store import LeaseStore
+from .leased_record import LeasedRecord
+from .maintenance_info import observation_arguments, observe
+from .maintenance_record import change_records, record_arguments
+from .scheduled_events_approve import approve
 
 Action = t.Mapping[str, t.Any]
 
@@ -45,15 +45,14 @@ ACTIONS = (*RECORD_STATES, "approve", "undo", "recover", "drain", "take_over")
 
 def act_arguments() -> dict[str, dict[str, t.Any]]:
     """Return the argument spec of maintenance_act."""
-    arguments = observation_arguments()
-    arguments.update(
-        actions={"type": "list", "elements": "dict", "required": True},
-        identity={"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
-        observe={"type": "bool", "default": True},
+    return {
+        **observation_arguments(),
+        "actions": {"type": "list", "elements": "dict", "required": True},
+        "identity": {"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
+        "observe": {"type": "bool", "default": True},
         # The action of this name keeps it on the controller.
-        vm_settings={"type": "dict"},
-    )
-    return arguments
+        "vm_settings": {"type": "dict"},
+    }
 
 
 class _Acting:

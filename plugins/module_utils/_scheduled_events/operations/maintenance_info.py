@@ -9,42 +9,35 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
-    selection_arguments,
-    shared_arguments,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import health_arguments
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host, seconds_between
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import flag_own
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.enabled_since import boot_id_of, note_asked
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.identity import (
-    Identity,
-    read_identity,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH, RecordStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import ReplicaStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import ProgressMarks
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import select
+from ..core.argument_specs import selection_arguments, shared_arguments
+from ..core.errors import ScheduledEventsError
+from ..discovery.endpoint import open_client
+from ..host.access import Failed, HostAccess, Result
+from ..host.files import Files
+from ..host.health import health_arguments
+from ..host.system import Host, seconds_between
+from ..imds.client import Client
+from ..imds.document import flag_own
+from ..imds.enabled_since import boot_id_of, note_asked
+from ..imds.identity import Identity, read_identity
+from ..journal.record_store import DEFAULT_PATH, RecordStore
+from ..journal.replicas import ReplicaStore
+from ..journal.tombstones import Tombstones
+from ..lease.lease_store import LeaseStore
+from ..lease.progress_marks import ProgressMarks
+from .scheduled_events_info import select
 
 
 def observation_arguments() -> dict[str, dict[str, t.Any]]:
     """Return the argument spec of maintenance_info."""
-    arguments = shared_arguments()
-    arguments.update(selection_arguments())
-    arguments.update(
-        records_path={"type": "str", "default": DEFAULT_PATH},
-        health=health_arguments(),
-        include_raw={"type": "bool", "default": False},
-        boot_id={"type": "str"},
-    )
-    return arguments
+    return {
+        **shared_arguments(),
+        **selection_arguments(),
+        "records_path": {"type": "str", "default": DEFAULT_PATH},
+        "health": health_arguments(),
+        "include_raw": {"type": "bool", "default": False},
+        "boot_id": {"type": "str"},
+    }
 
 
 def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool = False) -> dict[str, t.Any]:

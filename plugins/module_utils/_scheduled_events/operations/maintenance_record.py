@@ -9,34 +9,18 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import Files
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import Host
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange, difference
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, stem
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
-    DEFAULT_PATH,
-    RecordStore,
-    Written,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
-    ReplicaStore,
-    checked_restore,
-    replica_argument,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import Tombstones
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_operations import (
-    UnderLease,
-    change_leases,
-    check_lease_options,
-    lease_argument,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_store import LeaseStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.progress_marks import (
-    change_progress_marks,
-    upgrade_argument,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.leased_record import log_phase, write_under_lease
+from ..host.access import Failed, HostAccess, Result
+from ..host.files import Files
+from ..host.system import Host
+from ..journal.record_changes import RecordChange, difference
+from ..journal.record_schema import RecordsError, stem
+from ..journal.record_store import DEFAULT_PATH, RecordStore, Written
+from ..journal.replicas import ReplicaStore, checked_restore, replica_argument
+from ..journal.tombstones import Tombstones
+from ..lease.lease_operations import UnderLease, change_leases, check_lease_options, lease_argument
+from ..lease.lease_store import LeaseStore
+from ..lease.progress_marks import change_progress_marks, upgrade_argument
+from .leased_record import log_phase, write_under_lease
 
 
 def record_arguments() -> dict[str, dict[str, t.Any]]:
@@ -74,13 +58,7 @@ def record_required_if() -> list[list[t.Any]]:
     ]
 
 
-def change_records(
-    files: Files,
-    host: Host,
-    options: t.Mapping[str, t.Any],
-    check_mode: bool,
-    log: t.Callable[[str], None],
-) -> dict[str, t.Any]:
+def change_records(files: Files, host: Host, options: t.Mapping[str, t.Any], check_mode: bool, log: t.Callable[[str], None]) -> dict[str, t.Any]:
     """Make the change that the options request; ``log`` gets one line for each new phase that was written. Raise RecordsError."""
     check_lease_options(options)
     records, leases = RecordStore(files, host), LeaseStore(files, host)
@@ -127,22 +105,9 @@ def _keep_replica(replicas: ReplicaStore, given: t.Mapping[str, t.Any], check_mo
 
 
 def _requested_change(options: t.Mapping[str, t.Any]) -> RecordChange:
-    return RecordChange(
-        event=options.get("event") or {},
-        changes=options.get("changes") or {},
-        method=options.get("method") or {},
-        stamp=options.get("stamp") or (),
-        boot_id=options.get("boot_id"),
-        vm_id=options.get("vm_id"),
-        vm_name=options.get("vm_name"),
-        restore=checked_restore(options["restore"]) if options.get("restore") else {},
-    )
+    given = {key: options[key] for key in RecordChange._fields if options.get(key)}
+    return RecordChange(**{**given, "restore": checked_restore(given["restore"])} if "restore" in given else given)
 
 
 def _result(written: Written, event_id: str) -> dict[str, t.Any]:
-    return {
-        "changed": written.changed,
-        "record": written.after,
-        "conflict": False,
-        "diff": difference(written.before, written.after, stem(event_id)),
-    }
+    return {"changed": written.changed, "record": written.after, "conflict": False, "diff": difference(written.before, written.after, stem(event_id))}

@@ -8,21 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
-    Spec,
-    approve_arguments,
-    shared_arguments,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
-    Document,
-    Event,
-    names_vm,
-    same_id,
-)
+from ..core.argument_specs import Spec, approve_arguments, shared_arguments
+from ..core.errors import ScheduledEventsError
+from ..discovery.endpoint import open_client
+from ..host.access import Failed, HostAccess, Result
+from ..imds.client import Client
+from ..imds.document import Document, Event, names_vm, same_id
 
 ANYTHING = "*"
 
@@ -131,8 +122,7 @@ class Approval:
         if self.already_started:
             parts.append("already started: {}".format(", ".join(self.already_started)))
         raise ScheduledEventsError(
-            "Not every event can be approved ({}), and fail_on_missing is set; nothing more was sent.".format("; ".join(parts)),
-            "not_found",
+            "Not every event can be approved ({}), and fail_on_missing is set; nothing more was sent.".format("; ".join(parts)), "not_found"
         )
 
     def _guard(self, events: list[Event]) -> None:

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
-    Spec,
-    selection_arguments,
-    shared_arguments,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
-    Event,
-    flag_own,
-    names_vm,
-    same_id,
-    same_name,
-)
+from ..core.argument_specs import Spec, selection_arguments, shared_arguments
+from ..core.errors import ScheduledEventsError
+from ..discovery.endpoint import open_client
+from ..host.access import Failed, HostAccess, Result
+from ..imds.client import Client
+from ..imds.document import Event, flag_own, names_vm, same_id, same_name
 
 Selection = t.Mapping[str, t.Any]
 

@@ -9,28 +9,13 @@ from __future__ import annotations
 import datetime
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import (
-    Spec,
-    check_numbers,
-    selection_arguments,
-    shared_arguments,
-    wait_arguments,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import (
-    ScheduledEventsError,
-    seconds_in_words,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.endpoint import open_client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Result
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import (
-    Document,
-    Event,
-    flag_own,
-    is_before,
-    same_id,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import Selection, select
+from ..core.argument_specs import Spec, check_numbers, selection_arguments, shared_arguments, wait_arguments
+from ..core.errors import ScheduledEventsError, seconds_in_words
+from ..discovery.endpoint import open_client
+from ..host.access import Failed, HostAccess, Result
+from ..imds.client import Client
+from ..imds.document import Document, Event, flag_own, is_before, same_id
+from .scheduled_events_info import Selection, select
 
 # Polls in a row without an event until it counts as gone.
 ABSENT_POLLS = 2
@@ -96,8 +81,7 @@ class Wait:
         self.selection = dict(selection or {})
         if state in ("started", "gone") and self.selection.get("event_statuses"):
             raise ScheduledEventsError(
-                f"event_statuses cannot be combined with state: {state}, which follows an event from one status to the next.",
-                "bad_option",
+                f"event_statuses cannot be combined with state: {state}, which follows an event from one status to the next.", "bad_option"
             )
         self.vm_name = vm_name or None
         self.since_incarnation = since_incarnation
@@ -242,11 +226,7 @@ class Wait:
 
     def _outcomes(self) -> list[dict[str, t.Any]]:
         found = [
-            {
-                "event_id": track.event["event_id"],
-                "outcome": track.outcome if track.is_gone else "listed",
-                "last_status": track.event["event_status"],
-            }
+            {"event_id": track.event["event_id"], "outcome": track.outcome if track.is_gone else "listed", "last_status": track.event["event_status"]}
             for track in self.tracks.values()
         ]
         for wanted in self.selection.get("event_ids") or []:

@@ -13,8 +13,8 @@ import signal
 import time
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import TIMED_OUT, CommandLine, CommandResult
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, failure_text
+from ....module_utils._scheduled_events.host.machine.commands import TIMED_OUT, CommandLine, CommandResult
+from ..calls import Calls, failure_text
 
 # The connection itself takes some of the time.
 CONNECTION_SECONDS = 5

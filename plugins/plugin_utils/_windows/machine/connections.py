@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, json_output
+from ..calls import Calls, json_output
 
 # How many connections on these ports still carry something for a client. All are read and then chosen from: there is always one, ours, so
 # that an empty table is an error and never "no connections".

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, accepted, json_output
+from ....module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState, Node, Replica
+from ..calls import Answer, Calls, accepted, json_output
 
 # Each text is a command line with its parameters; nothing is ever put into one. Reviewed against
 # https://learn.microsoft.com/en-us/powershell/module/failoverclusters/get-cluster

@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFileError, FlagState
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, accepted, failure_text
+from ....module_utils._scheduled_events.host.machine.flag_files import FlagFileError, FlagState
+from ..calls import Answer, Calls, accepted, failure_text
 
 # Renames over an existing name, in one step on NTFS.
 # https://learn.microsoft.com/en-us/windows-server/administration/windows-commands/move

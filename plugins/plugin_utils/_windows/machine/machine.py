@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls, is_session_fault
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.commands import WindowsCommands
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.connections import WindowsConnections
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.failover_cluster import WindowsFailoverCluster
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.flag_files import WindowsFlagFiles
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.services import WindowsServices
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.web_server import WindowsWebServer
+from ....module_utils._scheduled_events.host.machine.machine import Machine
+from ..calls import Calls, is_session_fault
+from .commands import WindowsCommands
+from .connections import WindowsConnections
+from .failover_cluster import WindowsFailoverCluster
+from .flag_files import WindowsFlagFiles
+from .services import WindowsServices
+from .web_server import WindowsWebServer
 
 
 def windows_machine(calls: Calls, now: t.Callable[[], str]) -> Machine:

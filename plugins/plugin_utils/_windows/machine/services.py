@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, failure_text
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
+from ..calls import Answer, Calls, failure_text
 
 LONGEST_REASON = 400
 # Exit codes of sc.exe, which are Windows' system error codes: 0 done; 1051 others that run need it; 1056 runs already; 1061 not

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import States
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Answer, Calls, accepted, json_output
+from ....module_utils._scheduled_events.host.machine.web_server import States
+from ..calls import Answer, Calls, accepted, json_output
 
 # How many connections IIS has for each site. The class is that of the performance counters "Web Service", by a name that is the same in
 # every language of Windows; Get-Counter's are translated. _Total shows that there was an answer at all. Reviewed against

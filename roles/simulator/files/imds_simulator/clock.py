@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simulated time: seconds since the simulator's start, and timers that fire in order.
 
-Every duration of the simulation is counted on one of these clocks. The real one runs ``speed`` times faster than the wall
-clock, the virtual one moves only on request. The dates in documents come from ``date_of``, so that with the real
-clock a client that compares NotBefore with its own clock is right at any speed.
+Every duration of the simulation is counted on one of these clocks. The real one runs ``speed`` times faster than the wall clock, the virtual one moves only on
+request. The dates in documents come from ``date_of``, so that with the real clock a client that compares NotBefore with its own clock is right at any speed.
 """
 
 from __future__ import annotations

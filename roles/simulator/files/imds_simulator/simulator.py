@@ -28,12 +28,7 @@ class Simulator:
     """Connect the components. Decides nothing about events itself."""
 
     def __init__(
-        self,
-        clock: Clock,
-        switches: Optional[Switches] = None,
-        enabled: bool = True,
-        hook: Optional[str] = None,
-        record: Optional[str] = None,
+        self, clock: Clock, switches: Optional[Switches] = None, enabled: bool = True, hook: Optional[str] = None, record: Optional[str] = None
     ) -> None:
         self.loop = asyncio.get_event_loop()
         self.clock = clock

@@ -56,10 +56,7 @@ class Vm:
 
     def _resource_id(self) -> str:
         texts = self.texts
-        prefix = "/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute" % (
-            texts["subscription_id"],
-            texts["resource_group"],
-        )
+        prefix = "/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute" % (texts["subscription_id"], texts["resource_group"])
         instance = self.name.rpartition("_")[2]
         if texts["scale_set"] and instance.isdigit():
             return "%s/virtualMachineScaleSets/%s/virtualMachines/%s" % (prefix, texts["scale_set"], instance)

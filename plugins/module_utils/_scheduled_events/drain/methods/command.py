@@ -9,21 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    LONGEST_MESSAGE,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import CommandResult
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ...host.machine.commands import CommandResult
+from ...host.machine.machine import Machine
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 # EX_TEMPFAIL of sysexits.h: not yet.
 NOT_YET = 75

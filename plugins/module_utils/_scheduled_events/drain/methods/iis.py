@@ -9,20 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import States, WebServer
+from ...host.machine.machine import Machine
+from ...host.machine.web_server import States, WebServer
+from .method import DRAINED, DRAINING, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 UP = ("Started", "Starting", "Unknown")
 STOPPED, STARTED = "Stopped", "Started"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ...host.machine.machine import Machine
 
 Values = t.Mapping[str, t.Any]
 LONGEST_MESSAGE = 400
@@ -77,7 +77,7 @@ class Answer(t.NamedTuple):
 
 
 class Method(abc.ABC):
-    """One way to take a VM out of service. Each function does one short thing and returns; OSError and MethodError mean that it failed."""
+    """One way to take a VM out of service. Each function does one short thing and returns; any error, such as those of the machine, means that it failed."""
 
     name = ""
     options: t.ClassVar[t.Mapping[str, Option]] = {}

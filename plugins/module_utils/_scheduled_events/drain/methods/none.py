@@ -7,14 +7,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    UNDONE,
-    Answer,
-    Method,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ...host.machine.machine import Machine
+from .method import DRAINED, UNDONE, Answer, Method, Task
 
 
 class NoMethod(Method):

@@ -9,21 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    LONGEST_MESSAGE,
-    LOST,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFileError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
+from ...host.machine.machine import Machine
+from ...host.system import seconds_between
+from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDONE, Answer, Method, MethodError, Option, Task
 
 POSITIONS = ("in", "out")
 # What host/machine/flag_files.py finds.
@@ -37,10 +25,7 @@ class ProbeFileMethod(Method):
     options: t.ClassVar[t.Mapping[str, Option]] = {
         "path": Option("text", "the path of the flag file on the VM.", required=True),
         "present_means": Option(
-            "text",
-            "in (the file exists while the VM is in service; removed to drain) or out (created to drain).",
-            default="in",
-            choices=POSITIONS,
+            "text", "in (the file exists while the VM is in service; removed to drain) or out (created to drain).", default="in", choices=POSITIONS
         ),
         "interval": Option("whole", "seconds between two probes of the load balancer, a whole number.", default=5),
         "threshold": Option("whole", "how many probes in a row must fail before the load balancer sends nothing more, a whole number.", default=2),
@@ -49,10 +34,7 @@ class ProbeFileMethod(Method):
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        try:
-            return dict(machine.flag_files.describe(task.options["path"]))
-        except FlagFileError as error:
-            raise MethodError(str(error))
+        return dict(machine.flag_files.describe(task.options["path"]))
 
     def begin(self, machine: Machine, task: Task) -> None:
         absent = task.present.get("kind") == "absent"
@@ -79,14 +61,11 @@ class ProbeFileMethod(Method):
         if kind not in KINDS:
             raise MethodError(f"the record does not say what was at {task.options['path']} before: its kind is {kind!r}"[:LONGEST_MESSAGE])
         absent = kind == "absent"
-        try:
-            # Nothing was changed where the file stood in the other position before.
-            if _removes(task) and not absent:
-                machine.flag_files.restore(task.options["path"], {key: str(value) for key, value in task.finding.items()})
-            elif not _removes(task) and absent:
-                machine.flag_files.remove(task.options["path"])
-        except FlagFileError as error:
-            raise MethodError(str(error))
+        # Nothing was changed where the file stood in the other position before.
+        if _removes(task) and not absent:
+            machine.flag_files.restore(task.options["path"], {key: str(value) for key, value in task.finding.items()})
+        elif not _removes(task) and absent:
+            machine.flag_files.remove(task.options["path"])
         return Answer(UNDONE)
 
 

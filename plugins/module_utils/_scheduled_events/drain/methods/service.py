@@ -9,21 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
+from ...host.machine.machine import Machine
+from ...host.machine.services import ServiceState
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 # One that restarts all the time counts as running.
 RAN = ("active", "activating", "reloading", "refreshing")
@@ -35,25 +23,20 @@ class ServiceMethod(Method):
     """Stop services without waiting. Whether they start at boot is not touched."""
 
     name = "service"
-    options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True),
-    }
+    options: t.ClassVar[t.Mapping[str, Option]] = {"names": Option("texts", "a list of systemd units to stop, such as [nginx.service].", required=True)}
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        found = states_of(machine, task.listed("names"))
+        found = machine.services.states(task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
         return {one.name: one.state for one in found}
 
     def begin(self, machine: Machine, task: Task) -> None:
-        try:
-            machine.services.stop(task.listed("names"))
-        except ServiceError as error:
-            raise MethodError(str(error))
+        machine.services.stop(task.listed("names"))
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in states_of(machine, task.listed("names")) if one.state not in STOPPED]
+        running = [one for one in machine.services.states(task.listed("names")) if one.state not in STOPPED]
         if not running:
             return Answer(DRAINED)
         # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
@@ -64,16 +47,13 @@ class ServiceMethod(Method):
         names = [name for name in task.listed("names") if task.finding.get(name) in RAN]
         if not names:
             return Answer(UNDONE)
-        present = states_of(machine, names)
+        present = machine.services.states(names)
         # One that failed to start is not started again in the same attempt.
         startable = ("inactive",) if task.state == UNDOING else ("inactive", "failed", "deactivating")
         down = [one.name for one in present if not one.has_job and one.state in startable]
         if down:
-            try:
-                machine.services.start(down)
-            except ServiceError as error:
-                raise MethodError(str(error))
-            present = states_of(machine, names)
+            machine.services.start(down)
+            present = machine.services.states(names)
         return _undone(present)
 
 
@@ -85,11 +65,3 @@ def _undone(present: t.Sequence[ServiceState]) -> Answer:
     if broken:
         return Answer(FAILED, f"cannot be started, see journalctl -u UNIT: {', '.join(broken)}")
     return Answer(UNDOING, f"not yet running: {', '.join(one.name for one in down)}")
-
-
-def states_of(machine: Machine, names: t.Sequence[str]) -> list[ServiceState]:
-    """Return the states of services, in the order of their names. Raise MethodError where they cannot be asked for."""
-    try:
-        return machine.services.states(names)
-    except ServiceError as error:
-        raise MethodError(str(error))

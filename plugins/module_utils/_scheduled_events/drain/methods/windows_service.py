@@ -9,22 +9,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.service import states_of
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import ServiceError, ServiceState
+from ...host.machine.machine import Machine
+from ...host.machine.services import ServiceState
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 STOPPED = "stopped"
 GOES_DOWN = (STOPPED, "stop_pending")
@@ -39,11 +26,11 @@ class WindowsServiceMethod(Method):
 
     name = "service"
     options: t.ClassVar[t.Mapping[str, Option]] = {
-        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True),
+        "names": Option("texts", "a list of Windows services by their names (as in Get-Service), such as [W3SVC].", required=True)
     }
 
     def find(self, machine: Machine, task: Task) -> dict[str, t.Any]:
-        found = states_of(machine, task.listed("names"))
+        found = machine.services.states(task.listed("names"))
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(
@@ -58,19 +45,16 @@ class WindowsServiceMethod(Method):
 
     def begin(self, machine: Machine, task: Task) -> None:
         names = task.listed("names")
-        try:
-            needed = machine.services.stop([name for name in names if task.present.get(name) not in GOES_DOWN])
-        except ServiceError as error:
-            raise MethodError(str(error))
+        needed = machine.services.stop([name for name in names if task.present.get(name) not in GOES_DOWN])
         listed = {str(name).lower() for name in names}
-        for one in states_of(machine, needed):
+        for one in machine.services.states(needed):
             # Those that are listed stop as well, and the next observation asks again.
             others = [name.lower() for name in one.needed_by if name.lower() not in listed]
             if others:
                 raise MethodError(f"{one.name} is needed by services that run. List before it in names those that may be stopped: {', '.join(others)}")
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in states_of(machine, task.listed("names")) if one.known and one.state != STOPPED]
+        running = [one for one in machine.services.states(task.listed("names")) if one.known and one.state != STOPPED]
         if not running:
             return Answer(DRAINED)
         # Runs, and is not stopping: a person, a trigger or a reboot has started it again, or it waits for one that needs it.
@@ -79,18 +63,15 @@ class WindowsServiceMethod(Method):
 
     def undo(self, machine: Machine, task: Task) -> Answer:
         names = [name for name in task.listed("names") if task.finding.get(name) not in (None, *GOES_DOWN)]
-        present = states_of(machine, names)
+        present = machine.services.states(names)
         # One that ended with an error code was started in this attempt already and is not started again: the next attempt does.
         broken = [one.name for one in present if _is_broken(one)] if task.state == UNDOING else []
         # The last that was stopped comes first.
         down = [one.name for one in reversed(present) if one.known and one.state == STOPPED and one.name not in broken]
-        try:
-            if down:
-                machine.services.start(down)
-                present = states_of(machine, names)
-            machine.services.pause([one.name for one in present if task.finding[one.name] in PAUSED and one.state == "started"])
-        except ServiceError as error:
-            raise MethodError(str(error))
+        if down:
+            machine.services.start(down)
+            present = machine.services.states(names)
+        machine.services.pause([one.name for one in present if task.finding[one.name] in PAUSED and one.state == "started"])
         return _undone(present, task.state == UNDOING)
 
 

@@ -9,28 +9,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import availability_groups
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.availability_groups import Surroundings
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import (
-    DRAINED,
-    DRAINING,
-    FAILED,
-    LOST,
-    UNDOING,
-    UNDONE,
-    Answer,
-    Method,
-    MethodError,
-    Option,
-    Task,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import (
-    ClusterState,
-    FailoverCluster,
-    Node,
-    Replica,
-)
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import Machine
+from ...host.machine.failover_cluster import ClusterState, FailoverCluster, Node, Replica
+from ...host.machine.machine import Machine
+from .. import availability_groups
+from ..availability_groups import Surroundings
+from .method import DRAINED, DRAINING, FAILED, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
 UP, PAUSED = "Up", "Paused"
 # Values 3 and 4 of DetectManagedEvents say that the cluster itself pauses and drains a node that Azure announces an event for. See

@@ -54,12 +54,7 @@ class LocalCommands:
             try:
                 # AnsibleModule's run_command has no time limit, and ends nothing.
                 process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=errors,
-                    env=_bytes_of(environment),
-                    start_new_session=True,
+                    words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=_bytes_of(environment), start_new_session=True
                 )
             except FileNotFoundError as error:
                 return CommandResult(NOT_FOUND, "", f"{words[0]}: {error.strerror}")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import Commands, LocalCommands
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.connections import Connections, LocalConnections
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import FailoverCluster
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import FlagFiles, LocalFlagFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.services import Services, SystemdServices
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.web_server import WebServer
+from ..health import RunCommand
+from .commands import Commands, LocalCommands
+from .connections import Connections, LocalConnections
+from .failover_cluster import FailoverCluster
+from .flag_files import FlagFiles, LocalFlagFiles
+from .services import Services, SystemdServices
+from .web_server import WebServer
 
 
 def _never_lost(error: BaseException) -> bool:

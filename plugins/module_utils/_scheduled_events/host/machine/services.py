@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.health import RunCommand
+from ..health import RunCommand
 
 
 class ServiceError(Exception):

@@ -40,11 +40,11 @@ class Control:
             ("GET", ""): self._help,
             ("GET", "state"): self._state,
             ("GET", "events"): lambda body: [event.as_dict() for event in simulator.machine.events.values()],
-            ("POST", "events"): self._create,
+            ("POST", "events"): lambda body: simulator.machine.create(body).as_dict(),
             ("GET", "clock"): lambda body: self._clock(),
             ("POST", "clock"): self._advance,
             ("GET", "faults"): lambda body: simulator.faults.as_list(simulator.clock.now()),
-            ("POST", "faults"): self._fault,
+            ("POST", "faults"): lambda body: simulator.faults.add(body, simulator.clock.now()).as_dict(),
             ("DELETE", "faults"): self._clear_faults,
             ("GET", "requests"): lambda body: simulator.recorder.requests(),
             ("DELETE", "requests"): self._forget_requests,
@@ -154,9 +154,6 @@ class Control:
         clock.advance(seconds)
         return self._clock()
 
-    def _create(self, body: Dict[str, Any]) -> Dict[str, Any]:
-        return self._simulator.machine.create(body).as_dict()
-
     def _event(self, event_id: str) -> Event:
         event = self._simulator.machine.get(event_id)
         if event is None:
@@ -164,20 +161,14 @@ class Control:
         return event
 
     def _act(self, event_id: str, act: str, body: Dict[str, Any]) -> Dict[str, Any]:
-        event, machine = self._event(event_id), self._simulator.machine
-        if act == "approve":
-            machine.approve(event, str(body.get("by", "control")))
-        elif act in ("start", "finish", "cancel"):
-            try:
-                {"start": machine.start, "finish": machine.finish, "cancel": machine.cancel}[act](event)
-            except EventError as problem:
-                raise ControlError(409, str(problem)) from None
-        else:
+        event = self._event(event_id)
+        if act not in scenarios.ACTS:
             raise ControlError(404, "an event can approve, start, finish or cancel, not '%s'" % act)
+        try:
+            scenarios.act_on(self._simulator, act, event, str(body.get("by", "control")))
+        except EventError as problem:
+            raise ControlError(409, str(problem)) from None
         return event.as_dict()
-
-    def _fault(self, body: Dict[str, Any]) -> Dict[str, Any]:
-        return self._simulator.faults.add(body, self._simulator.clock.now()).as_dict()
 
     def _clear_faults(self, _body: Dict[str, Any]) -> List[Any]:
         self._simulator.faults.clear()

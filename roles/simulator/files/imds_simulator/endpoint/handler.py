@@ -207,11 +207,7 @@ class Endpoint:
 
 def common_headers() -> Dict[str, str]:
     """Return the headers of real answers."""
-    return {
-        "Server": "IMDS/150.870.65.1854",
-        "x-ms-request-id": str(uuid.uuid4()),
-        "Date": formatdate(usegmt=True),
-    }
+    return {"Server": "IMDS/150.870.65.1854", "x-ms-request-id": str(uuid.uuid4()), "Date": formatdate(usegmt=True)}
 
 
 def error(status: int, text: str) -> Answer:

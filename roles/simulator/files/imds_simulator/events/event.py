@@ -88,10 +88,7 @@ class Event:
     def _fill_from_type(self, values: Dict[str, Any]) -> None:
         kind = self.event_type
         self.duration: int = _or(values["duration_in_seconds"], 5 if kind == "Freeze" else -1)
-        self.description: str = _or(
-            values["description"],
-            _DESCRIPTIONS.get((kind, self.event_source), "Host server is undergoing maintenance."),
-        )
+        self.description: str = _or(values["description"], _DESCRIPTIONS.get((kind, self.event_source), "Host server is undergoing maintenance."))
         self.notice: float = _or(values["notice"], MINIMUM_NOTICE.get(kind, 900))
         self.requested_not_before: Optional[str] = values["not_before"]
         self.started_seconds: float = _or(values["started_seconds"], _STARTED_SECONDS.get(kind, 600))

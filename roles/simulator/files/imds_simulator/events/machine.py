@@ -17,14 +17,7 @@ from imds_simulator.switches import Switches
 class Machine:
     """All events of the simulator. ``report`` is called at each transition, ``changed`` at each change that clients can see."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        switches: Switches,
-        groups: Groups,
-        report: Callable[..., None],
-        changed: Callable[[Event], None],
-    ) -> None:
+    def __init__(self, clock: Clock, switches: Switches, groups: Groups, report: Callable[..., None], changed: Callable[[Event], None]) -> None:
         self._clock = clock
         self._switches = switches
         self._groups = groups
@@ -96,10 +89,9 @@ class Machine:
 
     def _over_user_limit(self, event: Event) -> bool:
         limit = self._switches.user_event_limit
-        return bool(limit) and event.event_source == "User" and self._pending_user_events() >= limit
-
-    def _pending_user_events(self) -> int:
-        return sum(1 for other in self.events.values() if other.listed and other.event_source == "User")
+        if not limit or event.event_source != "User":
+            return False
+        return sum(1 for other in self.events.values() if other.listed and other.event_source == "User") >= limit
 
     def _publish(self, event: Event) -> None:
         now = self._clock.now()

@@ -23,11 +23,7 @@ def start(arguments: List[str], pid_file: str, log_file: str) -> int:
         return 0
     with open(log_file, "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, os.path.abspath(sys.argv[0])] + arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            start_new_session=True,
+            [sys.executable, os.path.abspath(sys.argv[0])] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True
         )
     line = process.stdout.readline() if process.stdout is not None else b""
     if not line:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios as data: JSON files with the VMs they need, the switches they set, and timed steps."""
+"""Scenarios as data: JSON files, called NN-name.json, with the VMs they need, the switches they set, and timed steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from imds_simulator.simulator import Simulator
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-_ACTS = ("approve", "start", "finish", "cancel")
+ACTS = ("approve", "start", "finish", "cancel")
 
 
 class ScenarioError(ValueError):
@@ -54,8 +54,7 @@ def load(name: str) -> Dict[str, Any]:
     for number, known in _catalogue():
         if known == name or (name.isdigit() and number == int(name)):
             text = pkgutil.get_data(__package__ or "", "data/%02d-%s.json" % (number, known)) or b""
-            scenario: Dict[str, Any] = json.loads(text.decode("utf-8"))
-            return scenario
+            return dict(json.loads(text.decode("utf-8")), number=number, name=known)
     raise ScenarioError("there is no scenario '%s'; there are %s" % (name, ", ".join(names())))
 
 
@@ -101,10 +100,10 @@ def _take_step(simulator: "Simulator", step: Dict[str, Any], played_by: List[str
         if "resources" in options:
             options["resources"] = [_resolve_vm_name(name, played_by) for name in options["resources"]]
         ids[step.get("id", "event")] = simulator.machine.create(options).event_id
-    elif act in _ACTS:
+    elif act in ACTS:
         event = simulator.machine.get(ids[step["id"]])
         if event is not None and (act != "finish" or event.listed):
-            _act(simulator, act, event, step)
+            act_on(simulator, act, event, str(step.get("by", "scenario")))
     elif act == "fault":
         simulator.faults.add(dict(step["fault"]), simulator.clock.now())
     elif act == "switch":
@@ -114,9 +113,10 @@ def _take_step(simulator: "Simulator", step: Dict[str, Any], played_by: List[str
         raise ScenarioError("a step cannot '%s'" % act)
 
 
-def _act(simulator: "Simulator", act: str, event: Any, step: Dict[str, Any]) -> None:
+def act_on(simulator: "Simulator", act: str, event: Any, by: str) -> None:
+    """Approve, start, finish or cancel an event. Raise EventError."""
     if act == "approve":
-        simulator.machine.approve(event, str(step.get("by", "scenario")))
+        simulator.machine.approve(event, by)
     else:
         getattr(simulator.machine, act)(event)
 

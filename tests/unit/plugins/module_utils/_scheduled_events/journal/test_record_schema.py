@@ -128,19 +128,6 @@ def test_a_huge_number_is_no_traceback():
         decode(b"[" + b"9" * 100000 + b"]", "event-x.1.json")
 
 
-@pytest.mark.parametrize(
-    ("typed", "kinds"),
-    [
-        (record_schema.RecordKeys, record_schema.RECORD_KINDS),
-        (record_schema.Event, record_schema.EVENT_KINDS),
-        (record_schema.Method, record_schema.METHOD_KINDS),
-        (record_schema.HistoryEntry, record_schema.HISTORY_KINDS),
-    ],
-)
-def test_types_and_tables_name_the_same_keys(typed, kinds):
-    assert list(typed.__annotations__) == list(kinds)
-
-
 def test_an_empty_record_is_complete():
     """With every key, and nothing in it that reading it again would mend."""
     record = dict(empty_record("x"), revision=1)

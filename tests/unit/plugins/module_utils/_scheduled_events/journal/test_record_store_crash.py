@@ -10,8 +10,7 @@ import os
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import TEMPORARY
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import (
     LEFTOVER_SECONDS,
     RecordStore,
