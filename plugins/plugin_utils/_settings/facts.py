@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """Find settings in a VM's facts. Facts of a module, those of gather_facts included, take precedence over group_vars and host_vars."""
 
 from __future__ import annotations

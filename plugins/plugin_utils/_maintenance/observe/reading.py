@@ -17,6 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
+    STRICTEST,
     Event,
     Form,
     Host,
@@ -24,10 +25,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
     Lease,
     Method,
     Observation,
+    Override,
     Record,
     Replica,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 
 # The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
@@ -300,7 +302,7 @@ def read_record(value: Any) -> Record | None:
         phase=phase,
         history=_history(given.get("history")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
-        overrides=override_reading.read_overrides(given.get("decision")),
+        overrides=_overrides(given.get("decision")),
         **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 
@@ -345,3 +347,22 @@ def _method(value: Any) -> Method:
         before=plain_values.plain(given.get("before")),
         outside=bool(plain_values.flag(given.get("outside"))),
     )
+
+
+def _overrides(value: Any) -> tuple[Override, ...]:
+    """Return the overrides of a record, newest first."""
+    if value is None:
+        return ()
+    given = plain_values.mapping(value)
+    return tuple(_override(item) for item in (value, *plain_values.items(given.get("beside"))))
+
+
+def _override(value: Any) -> Override:
+    given = plain_values.mapping(value)
+    action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
+    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
+    who = plain_values.text(given.get("who")) or "an unknown operator"
+    if at is None or not known or action is None:
+        # Perhaps a newer version wrote it. To ignore it would be worse than to wait for an operator.
+        return Override("hold", who, f"the override cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
+    return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    LONGEST_TEXT,
-    NEEDS_WHY,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
@@ -176,7 +173,7 @@ def _write(participant: Participant, override: Override) -> dict[str, Any] | Non
     record = participant.record
     if record is not None and record.overrides == (override,):
         return None
-    changes: dict[str, Any] = {"decision": {**_as_dict(override), "beside": []}}
+    changes: dict[str, Any] = {"decision": {**override.as_dict(), "beside": []}}
     step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
@@ -186,8 +183,3 @@ def _write(participant: Participant, override: Override) -> dict[str, Any] | Non
         changes.update(phase="held", reason=override.text)
         step["expected_revision"] = 0
     return step
-
-
-def _as_dict(override: Override) -> dict[str, Any]:
-    found: Mapping[str, Any] = {"action": override.action, "who": override.who, "why": override.why, "vm": override.vm}
-    return {**found, "at": timestamps.form(override.at), "until": None if override.until is None else timestamps.form(override.until)}

@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """Select the event that an operator types: by its whole id, by the beginning of it, or by a hash of it.
 
 Ids are written by Azure, or by a compromised VM. So input has letters, digits and hyphens only, and ambiguous input is an error: no VM can

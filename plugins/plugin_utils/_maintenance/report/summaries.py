@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
 # The most remarks on one VM or record: more would hide those on others.
@@ -34,7 +34,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
-        "decision": overrides.shown(event_state.override),
+        "decision": {**event_state.override.as_dict(), "text": event_state.override.text} if event_state.override else None,
         "retired": list(event_state.retired),
         "phase": phase,
         "reason": messages.reason(event_state, phase),

@@ -36,7 +36,7 @@ def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: It
     documents = {name: event for name, event in seen.documents.items() if name in participants}
     versions = _versions(documents)
     named = frozenset(name for event in documents.values() for name in event.names)
-    denying = [host for host in contradicted if _own_name(host) in named]
+    denying = [host for host in contradicted if host.own_name in named]
     remarks = tuple(_strangers(seen, participants, versions))
     if len(versions) < 2 and not denying:
         return Conflict(remarks=remarks)
@@ -46,10 +46,6 @@ def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: It
     if again:
         return Conflict(f"its VMs' documents differ and are read once more ({said})", again, remarks)
     return Conflict(f"its VMs' documents contradict each other ({said}); it is not approved until they agree", (), remarks)
-
-
-def _own_name(host: Host) -> str:
-    return host.identity.name or host.name.lower()
 
 
 def _same(event: Event) -> Form:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Override, Record
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def is_ahead(one: Override, now: float) -> bool:
 
 def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
     """Return the events (lower case) with an override in force, in any record."""
-    observations = [observation for host in hosts if (observation := host.observation or host.last_observation)]
+    observations = [observation for host in hosts if (observation := host.last_known)]
     return {
         key
         for observation in observations
@@ -79,7 +78,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     """
     said: dict[str, Override] = {}
     released: list[str] = []
-    remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(_record_of(host, key), now)]
+    remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(host.record(key), now)]
     for participant in participants:
         recorded = participant.record.overrides if participant.record else ()
         remarks += [f"{participant.host.name}: {one.text}, dated in the future; it does not count" for one in recorded if is_ahead(one, now)]
@@ -116,11 +115,6 @@ def _is_over(participants: Iterable[Participant]) -> bool:
     """Return whether at least one VM of the event is readable, and the event is over for all that are."""
     readable = [participant for participant in participants if participant.named and participant.ok]
     return bool(readable) and all(participant.over for participant in readable)
-
-
-def _record_of(host: Host, key: str) -> Record | None:
-    observation = host.observation or host.last_observation
-    return observation.records.get(key) if observation else None
 
 
 def _stranger(record: Record | None, now: float) -> list[str]:
@@ -184,11 +178,3 @@ def blocker(one: Override | None) -> str | None:
 def blocks_drain(one: Override | None, *, must_drain: bool) -> bool:
     """Return whether the override holds a drain: until its deadline (hold), or at all (let_it_come)."""
     return one is not None and (one.action == "let_it_come" or (one.action == "hold" and not must_drain))
-
-
-def shown(one: Override | None) -> dict[str, Any] | None:
-    """Return the override as the plan shows it."""
-    if one is None:
-        return None
-    found: dict[str, Any] = {"action": one.action, "who": one.who, "why": one.why, "vm": one.vm, "text": one.text}
-    return {**found, "at": timestamps.form(one.at), "until": None if one.until is None else timestamps.form(one.until)}
