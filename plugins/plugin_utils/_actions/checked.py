@@ -89,10 +89,8 @@ class CheckedAction(NormalAction):
     def _low_level_execute_command(self, *given: t.Any, **named: t.Any) -> t.Any:
         result = super()._low_level_execute_command(*given, **named)
         # Only the run of a module has input; everything else is core's own housekeeping.
-        if "in_data" in named and isinstance(result.get("stdout"), str):
-            clean = self._clean_output(result["stdout"])
-            if clean is not None:
-                result.update(stdout=clean, stdout_lines=clean.splitlines())
+        if "in_data" in named and isinstance(result.get("stdout"), str) and (clean := self._clean_output(result["stdout"])) is not None:
+            result.update(stdout=clean, stdout_lines=clean.splitlines())
         return result
 
     def _clean_output(self, printed: str) -> str | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document, identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
@@ -34,8 +34,6 @@ class Schema:
     returns: Mapping[str, Kind]
     needed: tuple[str, ...]
     diff: bool = False
-    # Keys of this module beside those of every answer.
-    more: Mapping[str, Kind] = field(default_factory=dict)
 
 
 # Keys of every answer. "failed" decides how the rest is read. The program's output is included if it printed no answer at all.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, pruning, record_writes, replicas, stages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, record_writes, replicas, stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
@@ -191,19 +191,16 @@ def _actions(
         if not event_state.ours:
             continue
         for participant in event_state.participants:
-            restored = replicas.restoring(participant)
-            if restored:
+            if restored := replicas.restoring(participant):
                 written.append(restored)
                 continue
-            noted = record_writes.note(event_state, participant, settings)
-            if noted:
+            if noted := record_writes.note(event_state, participant, settings):
                 written.append(noted)
-            action = methods.of(participant)
-            if action:
+            if action := methods.of(participant):
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key])
-    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *pruning.actions(hosts)]
+    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts)]
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:

@@ -157,10 +157,8 @@ class Record:
 
     def since(self, phase: str) -> tuple[tuple[str, float], ...]:
         """Return the history after the last time it entered a phase; the whole history if it never did."""
-        for place in range(len(self.history) - 1, -1, -1):
-            if self.history[place][0] == phase:
-                return self.history[place + 1 :]
-        return self.history
+        places = [place for place, (entered, _at) in enumerate(self.history) if entered == phase]
+        return self.history[places[-1] + 1 :] if places else self.history
 
     @property
     def ended_the_vm(self) -> bool:

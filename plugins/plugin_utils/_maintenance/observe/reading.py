@@ -94,12 +94,8 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
 
 def _forms(events: Any) -> dict[str, Form]:
     """Return the event versions of an earlier observation, to compare with the present ones."""
-    found = {}
-    for event in plain_values.items(events)[: limits.EVENTS]:
-        event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
-        if event_id is not None:
-            found[event_id.strip().lower()] = form(plain_values.plain(event))
-    return found
+    ids = [(plain_values.text(plain_values.mapping(event).get("event_id")), event) for event in plain_values.items(events)[: limits.EVENTS]]
+    return {event_id.strip().lower(): form(plain_values.plain(event)) for event_id, event in ids if event_id is not None}
 
 
 def read_observation(value: Any) -> tuple[Observation | None, str | None]:
@@ -155,8 +151,7 @@ def _listed_events(observation: Mapping[str, Any]) -> tuple[dict[str, Mapping[st
     events = observation.get("events")
     if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
         return None, "the observation has no list of events"
-    passed = _limits_passed(observation)
-    if passed is not None:
+    if (passed := _limits_passed(observation)) is not None:
         return None, passed
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
@@ -196,14 +191,9 @@ def form(event: Mapping[str, Any]) -> Form:
 
 def _marks(value: Any) -> dict[str, str]:
     """Parse progress marks. Unknown mark states count as begun."""
-    found = {}
-    for item in plain_values.items(value):
-        given = plain_values.mapping(item)
-        name = plain_values.text(given.get("name"))
-        if name is not None:
-            state = plain_values.text(given.get("state"))
-            found[name] = state if state in ("upgraded", "left", "done") else "begun"
-    return found
+    given = [plain_values.mapping(item) for item in plain_values.items(value)]
+    marks = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("state"))) for mark in given]
+    return {name: state if state in ("upgraded", "left", "done") else "begun" for name, state in marks if name is not None}
 
 
 def _identity(value: Any, name: str | None) -> Identity:
@@ -268,13 +258,10 @@ def _replicas(value: Any) -> list[Replica]:
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
     """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
-    found = set()
-    for item in plain_values.items(value):
-        given = plain_values.mapping(item)
-        event_id, owner = plain_values.text(given.get("event_id")), plain_values.text(given.get("vm_id"))
-        if event_id is not None and (owner is None or identity.vm_id is None or owner.lower() == identity.vm_id):
-            found.add(event_id.strip().lower())
-    return frozenset(found)
+    given = [plain_values.mapping(item) for item in plain_values.items(value)]
+    ids = [(plain_values.text(one.get("event_id")), plain_values.text(one.get("vm_id"))) for one in given]
+    own = [event_id for event_id, owner in ids if event_id is not None and (owner is None or identity.vm_id in (None, owner.lower()))]
+    return frozenset(event_id.strip().lower() for event_id in own)
 
 
 # How the planner reads each kind of key; event, phase, history, methods and decision have readers of their own.

@@ -288,13 +288,11 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
     hosts: dict[str, Host] = {}
     contradicted = []
     for host in resolved:
-        if host.observation is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings):
+        named = host.observation is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings)
+        recorded = not named and _record_names(seen, host)
+        if named or recorded:
             hosts[host.name] = host
-        elif _record_names(seen, host):
-            hosts[host.name] = host
-            if host.name in seen.documents:
-                contradicted.append(host)
-        else:
+        if not named and (not recorded or host.name in seen.documents):
             contradicted.append(host)
     for host in seen.listed_by:
         # A VM that finds its own name in its own document is named, even if another VM has that name as well.

@@ -136,8 +136,7 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
     wanted = {name.strip().lower(): name.strip() for name in names}
     known = set()
     for host in hosts:
-        same = {host.name.lower(), host.identity.name} & wanted.keys()
-        if same:
+        if same := {host.name.lower(), host.identity.name} & wanted.keys():
             known |= same
             host = replace(host, state="retired", error=None, observation=None, last_observation=None, reached_before=False)
         found.append(host)
@@ -172,7 +171,7 @@ def is_approval(one: Override | None) -> bool:
 
 def blocker(one: Override | None) -> str | None:
     """Return why nothing is approved, for an override that holds the approval; else None."""
-    return one.text if one is not None and one.action in ("hold", "let_it_come") else None
+    return one.text if one is not None and one.action in HOLDING else None
 
 
 def blocks_drain(one: Override | None, *, must_drain: bool) -> bool:
