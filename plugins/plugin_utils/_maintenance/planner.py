@@ -38,7 +38,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     """Make the whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     observed_state = observe(observations, policy, chosen, now)
-    hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
+    hosts, moment = observed_state.hosts, observed_state.now
     decided = decide(observed_state.event_states, hosts, chosen, moment)
     event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
@@ -47,7 +47,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     waiting = requeue.decide(event_states, hosts, actions, chosen)
     event_states = sorted(event_states, key=_age)
     observed_state = replace(observed_state, event_states=event_states)
-    summary = summaries.summary(hosts, directory, event_states, chosen, moment)
+    summary = summaries.summary(hosts, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
@@ -94,7 +94,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     moment = timestamps.parse(now)
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    observed = replicas.with_restored(read_observations(observations, moment))
+    observed = replicas.with_restored(read_observations(observations))
     hosts = overrides.retire(observed, settings.retired)
     directory = Directory(hosts)
     rules = policies.load(policy)
@@ -136,7 +136,7 @@ def allocate(
     served = []
     for event_state in event_states:
         blockers = approval_blockers.blockers(event_state, settings, now)
-        hold = approval_blockers.lasting(event_state, settings, now)
+        hold = approval_blockers.lasting(event_state, settings)
         served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
     return allocation.arrange(served, hosts, board, settings, now)
 

@@ -156,9 +156,7 @@ class MarkProgress(Action):
     lease: Mapping[str, Any] | None
 
 
-KINDS: tuple[type[Action], ...] = (
-    AcquireLease, ReleaseLease, WriteRecord, RestoreRecord, Approve, Drain, Undo, Recover, Replicate, Notify, Prune, MarkProgress,
-)
+KINDS = (AcquireLease, ReleaseLease, WriteRecord, RestoreRecord, Approve, Drain, Undo, Recover, Replicate, Notify, Prune, MarkProgress)
 
 
 def keys(kind: type[Action]) -> dict[str, bool]:

@@ -41,7 +41,7 @@ class ObservationError(ValueError):
     """The observations as a whole cannot be read."""
 
 
-def read_observations(value: Any, now: float) -> list[Host]:
+def read_observations(value: Any) -> list[Host]:
     """Return all hosts, each once, in the given order. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")

@@ -111,7 +111,7 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
         raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     request = load(given, moment)
     chosen = settings_module.load(settings)
-    hosts = overrides.retire(read_observations(observations, moment), chosen.retired)
+    hosts = overrides.retire(read_observations(observations), chosen.retired)
     seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
