@@ -42,12 +42,10 @@ class ActionModule(EitherWay):
     def _without_the_vm(self, vm_settings: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any] | None:
         """Return the result where the VM need not, or must not, be asked."""
         if isinstance(vm_settings, Mapping):
-            refused = why_refused(task_vars.get("ansible_facts"))
-            if refused:
+            if refused := why_refused(task_vars.get("ansible_facts")):
                 return {"failed": True, "msg": refused, "refused": True}
             # In the variables of this host alone: role respond has checked those of the whole play. The VM counts as unread, so its events are held.
-            renamed = refused_variables(task_vars) or refused_settings(task_vars.get("respond_timing"))
-            if renamed:
+            if renamed := refused_variables(task_vars) or refused_settings(task_vars.get("respond_timing")):
                 return {"failed": True, "msg": renamed}
             if flag(vm_settings.get("exclude")) is True:
                 return {"changed": False, "excluded": True}

@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """An action that runs its module as core does, and passes on only the documented part of its answer."""
 
 from __future__ import annotations
@@ -91,10 +89,8 @@ class CheckedAction(NormalAction):
     def _low_level_execute_command(self, *given: t.Any, **named: t.Any) -> t.Any:
         result = super()._low_level_execute_command(*given, **named)
         # Only the run of a module has input; everything else is core's own housekeeping.
-        if "in_data" in named and isinstance(result.get("stdout"), str):
-            clean = self._clean_output(result["stdout"])
-            if clean is not None:
-                result.update(stdout=clean, stdout_lines=clean.splitlines())
+        if "in_data" in named and isinstance(result.get("stdout"), str) and (clean := self._clean_output(result["stdout"])) is not None:
+            result.update(stdout=clean, stdout_lines=clean.splitlines())
         return result
 
     def _clean_output(self, printed: str) -> str | None:

@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """One action for Linux and Windows hosts: on Linux the module runs on the VM, on Windows the controller does its work."""
 
 from __future__ import annotations
@@ -44,8 +42,7 @@ class EitherWay(CheckedAction):
     reads_once = False
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        renamed = refused_options(self.answers, self._task.args)
-        if renamed:
+        if renamed := refused_options(self.answers, self._task.args):
             return {"failed": True, "msg": renamed, "error_kind": "bad_option"}
         if not getattr(self._connection._shell, "_IS_WINDOWS", False):
             return super().run(tmp, task_vars)
@@ -85,8 +82,7 @@ class EitherWay(CheckedAction):
         check_mode = bool(self._task.check_mode)
 
         def log(line: str) -> None:
-            problem = WindowsHost(calls).log(line)
-            if problem:
+            if problem := WindowsHost(calls).log(line):
                 warnings.append(f"The Windows event log was not written to: {problem}")
 
         return HostAccess(

@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """Continue a wait after a reboot: a module that waits ends with its VM, and is run again with the remaining time."""
 
 from __future__ import annotations

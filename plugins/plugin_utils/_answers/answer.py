@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """Check what a VM answers before a play sees it: documented keys of documented types, or a failure that says what is wrong.
 
 A compromised interpreter could print anything: facts that would become variables, warnings that look like Ansible's own, a result
@@ -78,43 +76,39 @@ def _warning(given: Any) -> str | None:
 
 def read_output(module: str, host: str, printed: str, job: bool = False) -> str | None:
     """Return the printed output reduced to a checked answer, as JSON. None if it is not a JSON object: core reports that."""
-    passed = _limit_passed(printed)
-    if passed is not None:
-        return json.dumps(refuse(module, host, passed))
-    try:
-        value = _load(printed)
-    except Unusable as error:
-        return json.dumps(refuse(module, host, str(error)))
-    return None if value is None else json.dumps(read_answer(module, host, value, job))
+    return _reduced(module, host, printed, _constant, lambda value: read_answer(module, host, value, job))
 
 
 def read_foreign_output(module: str, host: str, printed: str) -> str | None:
     """Do the same for a module of another collection, whose result stays in this collection: remove only the keys that core would act on."""
-    passed = _limit_passed(printed)
-    if passed is not None:
-        return json.dumps(refuse(module, host, passed))
+    # The body of a response may contain anything, NaN included; its reader checks it.
+    return _reduced(
+        module, host, printed, float, lambda value: {name: item for name, item in value.items() if name not in ASIDES and not name.startswith("_ansible_")}
+    )
+
+
+def _reduced(module: str, host: str, printed: str, constant: Callable[[str], Any], read: Callable[[Answer], Answer]) -> str | None:
     try:
-        # The body of a response may contain anything, NaN included; its reader checks it.
-        value = _load(printed, float)
-        return None if value is None else json.dumps({name: item for name, item in value.items() if name not in ASIDES and not name.startswith("_ansible_")})
+        _check_size(printed)
+        value = _load(printed, constant)
+        return None if value is None else json.dumps(read(value))
     except (RecursionError, Unusable) as error:
         return json.dumps(refuse(module, host, str(error)))
 
 
-def _limit_passed(printed: str) -> str | None:
-    """Return why an output is too large to be parsed, or None. Each value but the first of a container has a comma before it."""
+def _check_size(printed: str) -> None:
+    """Refuse an output that is too large to be parsed. Each value but the first of a container has a comma before it."""
     if len(printed) > limits.BYTES:
-        return f"it has {len(printed)} characters, more than {limits.BYTES}"
+        raise Unusable("it", f"has {len(printed)} characters, more than {limits.BYTES}")
     if sum(map(printed.count, ",[{")) > limits.VALUES:
-        return f"it has more than {limits.VALUES} values"
-    return None
+        raise Unusable("it", f"has more than {limits.VALUES} values")
 
 
 def _constant(name: str) -> Any:
     raise Unusable("a number in it", f"is {name}")
 
 
-def _load(printed: str, constant: Callable[[str], Any] = _constant) -> dict[str, Any] | None:
+def _load(printed: str, constant: Callable[[str], Any]) -> dict[str, Any] | None:
     """Return the JSON object in an output, located as core does: from the first line that begins one to the last that ends one."""
     lines = printed.splitlines()
     begin = next((place for place, one in enumerate(lines) if one.strip().startswith("{")), None)

@@ -1,14 +1,12 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """What each module returns, key by key: the RETURN of its documentation, with types. Other keys never reach a play."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document, identity
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
@@ -37,8 +35,6 @@ class Schema:
     returns: Mapping[str, Kind]
     needed: tuple[str, ...]
     diff: bool = False
-    # Keys of this module beside those of every answer.
-    more: Mapping[str, Kind] = field(default_factory=dict)
 
 
 # Keys of every answer. "failed" decides how the rest is read. The program's output is included if it printed no answer at all.

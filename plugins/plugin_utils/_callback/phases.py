@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.event_ids import short_id
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import short_id
 
 # Lines for one result. A VM that makes up phases must not fill the screen.
 MOST_LINES = 20
@@ -106,8 +106,7 @@ def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
 
 def _reasons(record: Mapping[str, Any]) -> list[str]:
     """Return the reason of the record's phase, or the errors of its methods."""
-    reason = plain_values.text(record.get("reason"))
-    if reason:
+    if reason := plain_values.text(record.get("reason")):
         return [reason]
     errors = ((plain_values.text(method.get("id")), plain_values.text(method.get("error"))) for method in _mappings(record.get("methods")))
     return [f"{name or '?'}: {error}" for name, error in errors if error]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, pruning, record_writes, replicas, stages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, record_writes, replicas, stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
@@ -16,14 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import (
-    approval,
-    approval_blockers,
-    intents,
-    leases,
-    requeue,
-    undo_order,
-)
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, leases, requeue, undo_order
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
@@ -45,7 +38,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     """Make the whole plan, in plain lists and dictionaries."""
     chosen = settings_module.load(settings)
     observed_state = observe(observations, policy, chosen, now)
-    hosts, moment, directory = observed_state.hosts, observed_state.now, observed_state.directory
+    hosts, moment = observed_state.hosts, observed_state.now
     decided = decide(observed_state.event_states, hosts, chosen, moment)
     event_states = decided.event_states
     phases = {event_state.key: messages.phase(event_state) for event_state in event_states}
@@ -54,7 +47,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     waiting = requeue.decide(event_states, hosts, actions, chosen)
     event_states = sorted(event_states, key=_age)
     observed_state = replace(observed_state, event_states=event_states)
-    summary = summaries.summary(hosts, directory, event_states, chosen, moment)
+    summary = summaries.summary(hosts, event_states, chosen, moment)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
@@ -101,7 +94,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
     moment = timestamps.parse(now)
     if moment is None:
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
-    observed = replicas.with_restored(read_observations(observations, moment))
+    observed = replicas.with_restored(read_observations(observations))
     hosts = overrides.retire(observed, settings.retired)
     directory = Directory(hosts)
     rules = policies.load(policy)
@@ -143,7 +136,7 @@ def allocate(
     served = []
     for event_state in event_states:
         blockers = approval_blockers.blockers(event_state, settings, now)
-        hold = approval_blockers.lasting(event_state, settings, now)
+        hold = approval_blockers.lasting(event_state, settings)
         served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
     return allocation.arrange(served, hosts, board, settings, now)
 
@@ -198,19 +191,16 @@ def _actions(
         if not event_state.ours:
             continue
         for participant in event_state.participants:
-            restored = replicas.restoring(participant)
-            if restored:
+            if restored := replicas.restoring(participant):
                 written.append(restored)
                 continue
-            noted = record_writes.note(event_state, participant, settings)
-            if noted:
+            if noted := record_writes.note(event_state, participant, settings):
                 written.append(noted)
-            action = methods.of(participant)
-            if action:
+            if action := methods.of(participant):
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key])
-    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *pruning.actions(hosts)]
+    return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts)]
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:

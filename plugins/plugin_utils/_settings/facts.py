@@ -1,19 +1,75 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+"""Find settings in a VM's facts. Facts of a module, those of gather_facts included, take precedence over group_vars and host_vars.
 
-# PRIVATE to the collection: it can have breaking changes at any time.
-"""Find settings in a VM's facts. Facts of a module, those of gather_facts included, take precedence over group_vars and host_vars."""
+Only the inventory, group_vars and the command line may set what these names mean.
+"""
 
 from __future__ import annotations
 
+import functools
+import pathlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.names import is_setting
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import VARIABLES
 
 SHOWN = 5
+ROLES = ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade")
+# Variables that the roles keep while they run, and results that they leave for the play.
+INTERNAL = re.compile(f"__({'|'.join(ROLES)})_")
+RESULTS = frozenset(
+    (
+        "approve_result",
+        "drain_result",
+        "drain_tasks_state",
+        "drain_undo_result",
+        "gate_asked",
+        "gate_ended",
+        "gate_own_restarts",
+        "gate_result",
+        "gate_skipped",
+        "method_answer",
+        "method_result",
+        "observe_result",
+        "recover_result",
+        "respond_plan",
+        "upgrade_keepers",
+        "upgrade_until",
+    )
+)
+# Variables of Ansible and AWX: a fact of such a name would change a VM's or the operator's identity.
+OTHERS = frozenset(
+    ("inventory_hostname", "inventory_hostname_short", "group_names", "playbook_dir", "awx_job_id", "awx_user_name", "tower_user_name", "decide_vm")
+)
+# Functions of templates: a variable of such a name hides the function.
+FUNCTIONS = frozenset(("cycler", "dict", "joiner", "lipsum", "lookup", "namespace", "now", "omit", "q", "query", "range", "undef"))
+
+
+@functools.lru_cache(maxsize=1)
+def setting_names() -> frozenset[str]:
+    """Return every option of the roles that act on VMs, from their argument_specs."""
+    folder = pathlib.Path(__file__).resolve().parents[3] / "roles"
+    return frozenset(name for role in ROLES for name in _options(folder / role / "meta" / "argument_specs.yml"))
+
+
+def _options(path: pathlib.Path) -> set[str]:
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    with path.open(encoding="utf-8") as file:
+        entries = yaml.load(file, Loader=loader)["argument_specs"].values()  # noqa: S506  a safe loader, the fast one if available
+    return {str(name) for entry in entries for name in entry.get("options") or {}}
+
+
+def is_setting(name: str) -> bool:
+    """Return whether a fact of this name is refused."""
+    if name in setting_names() or name in VARIABLES or name in RESULTS or name in OTHERS or name in FUNCTIONS:
+        return True
+    return name.startswith("__") and INTERNAL.match(name) is not None
 
 
 def settings_in(facts: Any) -> list[str]:
@@ -37,10 +93,4 @@ def why_refused(facts: Any) -> str | None:
 
 def refused_hosts(hosts: Any, hostvars: Mapping[str, Any]) -> dict[str, str]:
     """Return the hosts whose facts contain settings, each with the reason."""
-    found = {}
-    for name in map(str, hosts):
-        if name in hostvars:
-            why = why_refused(hostvars[name].get("ansible_facts"))
-            if why:
-                found[name] = why
-    return found
+    return {name: why for name in map(str, hosts) if name in hostvars and (why := why_refused(hostvars[name].get("ansible_facts")))}

@@ -1,20 +1,23 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must be written to the records, one action for each VM and event. A record that is up to date is left alone."""
+"""What must be written to the records, one action for each VM and event, and which records are removed. One that is up to date is left alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import WriteRecord
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Prune, WriteRecord
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, recovery_overdue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+
+PRUNE_AFTER = 86400.0
 
 
 def note(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
@@ -160,3 +163,15 @@ def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], 
         # Revision 0 where there is no record yet: a run that was slow must not overwrite what another has begun since.
         expected_revision=record.revision if record else 0,
     )
+
+
+def prune(hosts: Iterable[Host]) -> list[Prune]:
+    """Prune the records whose undo was verified more than a day ago, at most one for each VM."""
+    found = []
+    for host in hosts:
+        for record in host.observation.records.values() if host.observation else ():
+            recovered = record.last("recovered") if record.phase == "recovered" else None
+            if host.observation and recovered is not None and host.observation.now - recovered > PRUNE_AFTER:
+                found.append(Prune(host=host.name, event_id=record.event.event_id, reason="it was over more than a day ago"))
+                break
+    return found

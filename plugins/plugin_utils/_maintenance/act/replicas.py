@@ -81,9 +81,8 @@ def _restored(host: Host, copies: Mapping[str, Sequence[tuple[Host, Replica]]]) 
     if not lost and not problems:
         return host
     records = {key: record for key, values in lost.items() if (record := read_record(values)) is not None}
-    return replace(
-        host, observation=replace(observation, records={**observation.records, **records}, problems=(*observation.problems, *problems)), restores=lost
-    )
+    observation = replace(observation, records={**observation.records, **records}, problems=(*observation.problems, *problems))
+    return replace(host, observation=observation, restores=lost)
 
 
 def _kept(copies: Iterable[tuple[Host, Replica]], observation: Observation) -> Iterator[Kept]:
@@ -131,7 +130,6 @@ class Keepers:
 
     def __init__(self, event_states: Iterable[EventState], hosts: Iterable[Host], settings: Settings) -> None:
         self._hosts = [host for host in hosts if host.ok]
-        self._ok = {host.name for host in self._hosts}
         self._host = {host.name: host for host in self._hosts}
         self._place = {host.name: place for place, host in enumerate(self._hosts)}
         self._groups = settings.capacity
@@ -161,7 +159,7 @@ class Keepers:
         yield from self._copies.get((vm, event_state.key), ())
         for group in self._groups:
             if vm in group.members:
-                yield from (name for name in group.members if name in self._ok)
+                yield from (name for name in group.members if name in self._host)
         # Start at a different VM for each host, so that replicas spread over many.
         count, start = len(self._hosts), self._place.get(vm, -1) + 1
         yield from (self._hosts[(start + step) % count].name for step in range(count))
@@ -197,12 +195,12 @@ class Keepers:
                     continue  # a VM that makes records up must not fill another VM
                 copies = self._copies.get((participant.host.name, event_state.key), {})
                 if record.phase == "recovered":
-                    found += [_replicate(participant, name, "it is over, and no replica is needed") for name in copies]
+                    found += [_replicate(participant, record, name, "it is over, and no replica is needed") for name in copies]
                 elif any(method.outside and method.state != "undone" for method in record.methods):
                     keeper = self.of(event_state, participant)
                     copied[participant.host.name] += 1
                     if keeper and not any(_is_current(self._host[name], copy, record) for name, copy in copies.items()):
-                        found.append(_replicate(participant, keeper, "its record needs a replica"))
+                        found.append(_replicate(participant, record, keeper, "its record needs a replica"))
         return found
 
 
@@ -222,8 +220,5 @@ def _changed(record: Record) -> set[tuple[str, str]]:
     return {(method.identifier, method.state) for method in record.methods if method.outside}
 
 
-def _replicate(participant: Participant, keeper: str, reason: str) -> Replicate:
-    record = participant.record
-    if record is None:
-        raise AssertionError("only a participant with a record gets here")
+def _replicate(participant: Participant, record: Record, keeper: str, reason: str) -> Replicate:
     return Replicate(host=keeper, event_id=record.event.event_id, vm=participant.host.name, reason=f"{participant.host.name}: {reason}")

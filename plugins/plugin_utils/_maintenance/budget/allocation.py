@@ -307,8 +307,7 @@ def _allocate(budget: Budget, unit: Unit, taken: Tally, stuck: Tally, board: Lea
         taken.add(names, f"{event_id} takes it now")
         return unit
     unit = unit._replace(event_state=replace(unit.event_state, full=full_groups.text(budget, names, full, taken)))
-    anyway = [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]
-    if anyway:
+    if anyway := [participant.host.name for participant in unit.participants if _goes_anyway(participant, settings)]:
         taken.add([name for name in anyway if name in budget.of], f"{event_id} takes it at its deadline")
         return _hold(_beyond_capacity(unit, anyway), full, board)
     if begins or _approves(unit):

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import kept_members
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
 
@@ -46,7 +47,7 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
                 " (a slice of it, or a source that failed?), so it is not known how many are unavailable; run it for all members"
             )
         return (
-            f"capacity group {group.name!r} is held: {_some(missing, len(missing))} of its members are not in this run, so it is"
+            f"capacity group {group.name!r} is held: {some(missing, SHOWN)} of its members are not in this run, so it is"
             " not known how many are unavailable; run it for all members"
         )
     other = dispute(budget, group, names)
@@ -54,8 +55,7 @@ def unusable(budget: Budget, group: Group, names: Container[str]) -> str | None:
 
 
 def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: str = "the event") -> str:
-    held = unusable(budget, group, names)
-    if held is not None:
+    if (held := unusable(budget, group, names)) is not None:
         return held
     own = members(budget, names, group)
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
@@ -63,20 +63,16 @@ def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: 
     start = f"capacity group {group.name!r} lets {group.rule} be out"
     if len(own) > group.limit:
         never = "; it never fits: make the batch smaller" if who == BATCH else ""
-        return f"{start}, and {who} takes {_some(own, len(own))} together{never}"
-    return f"{start}; {_some(own, len(own))} would be more, beside {_others(group, own, taken)}"
+        return f"{start}, and {who} takes {some(own, SHOWN)} together{never}"
+    return f"{start}; {some(own, SHOWN)} would be more, beside {_others(group, own, taken)}"
 
 
 def _keep_text(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
     others = _others(group, own, taken)
     beside = f", beside {others}" if others else ""
-    return f"capacity group {group.name!r} must keep {unkept}; without {_some(own, len(own))}{beside} it is not so"
+    return f"capacity group {group.name!r} must keep {unkept}; without {some(own, SHOWN)}{beside} it is not so"
 
 
 def _others(group: Group, own: Sequence[str], taken: Tally) -> str:
     others = (f"{member} ({taken.why[member]})" for member in group.members if member in taken.why and member not in own)
-    return _some(list(islice(others, SHOWN)), taken.counts[group] - sum(1 for name in own if name in taken.why))
-
-
-def _some(names: Sequence[str], count: int) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {count - SHOWN} more" if count > SHOWN else "")
+    return some(list(islice(others, SHOWN)), SHOWN, taken.counts[group] - sum(1 for name in own if name in taken.why))

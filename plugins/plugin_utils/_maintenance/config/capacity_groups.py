@@ -74,8 +74,7 @@ def _group(given: Any, place: int) -> Group:
     if name is None or not name.strip():
         raise CapacityError(f"{label}: needs a name")
     label += f" ({name!r})"
-    unknown = sorted(set(source) - set(KEYS))
-    if unknown:
+    if unknown := sorted(set(source) - set(KEYS)):
         raise CapacityError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
     members = _members(source.get("members"), label)
     size = _size(source.get("size"), label)

@@ -32,8 +32,7 @@ class Keep:
                 raise ExpressionError(f"must be true or false, such as length([?zone=='1']) >= `1`; on {len(members)} members it is {found!r}")
 
     def _check_fields(self, parsed: Mapping[str, Any]) -> None:
-        outside = root_fields(parsed)
-        if outside:
+        if outside := root_fields(parsed):
             raise ExpressionError(f"names {outside[0]!r} outside of [...], and what is asked is a list of members", self._place(outside[0]))
         for name in _member_fields(parsed):
             if name not in FIELDS:

@@ -127,8 +127,7 @@ def _rule(given: Any, place: int) -> Rule:
     label = f"rule {place} of the policy"
     if source.get("name"):
         label += f" ({source['name']!r})"
-    unknown = sorted(set(source) - set(KEYS))
-    if unknown:
+    if unknown := sorted(set(source) - set(KEYS)):
         raise PolicyError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
     when = _when(source.get("when"), label)
     return Rule(_decision(source, place, label), when, source)

@@ -9,17 +9,11 @@ They are in the lowest folder, because C(decide) makes actions as C(act) does, a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-_KEY, _OPTIONAL = "key", "optional"
-
-
-def _key(name: str, *, optional: bool = False, default: Any = MISSING) -> Any:
-    """Declare a field that the roles read under another name; with C(optional) its key is left out while the field has its default."""
-    metadata = {_KEY: name, _OPTIONAL: optional}
-    # Called within the dataclasses below, which pylint does not see.
-    return field(default=default, metadata=metadata)  # pylint: disable=invalid-field-call
+# Of a field whose key is left out while the field has its default.
+OPTIONAL = {"optional": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +34,7 @@ class AcquireLease(Action):
     """Acquire the lease of one VM for one event or upgrade."""
 
     name: ClassVar[str] = "acquire"
-    lease: Mapping[str, Any] = _key("lease")
+    lease: Mapping[str, Any]
     expired: list[str]
     """File names of expired leases, which are removed with it."""
 
@@ -50,7 +44,7 @@ class ReleaseLease(Action):
     """Release a lease of this run, or remove expired leases of other runs."""
 
     name: ClassVar[str] = "release"
-    lease: Mapping[str, Any] = _key("lease")
+    lease: Mapping[str, Any]
     expired: list[str]
 
 
@@ -63,9 +57,9 @@ class WriteRecord(Action):
     stamp: list[str]
     """Keys that get the VM's own time."""
     event: Mapping[str, Any] | None
-    lease: Mapping[str, Any] | None = _key("lease")
+    lease: Mapping[str, Any] | None
     """The lease under which it is written; None if it needs none."""
-    expected_revision: int | None = _key("expected_revision", optional=True, default=None)
+    expected_revision: int | None = field(default=None, metadata=OPTIONAL)
     """The revision that the record must have, 0 for a record that must not exist, None for any."""
 
 
@@ -78,7 +72,7 @@ class RestoreRecord(Action):
     changes: Mapping[str, Any] = field(default_factory=dict)
     stamp: list[str] = field(default_factory=list)
     event: None = None
-    lease: Mapping[str, Any] | None = _key("lease", optional=True, default=None)
+    lease: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     expected_revision: int = 0
 
 
@@ -90,15 +84,15 @@ class Approve(Action):
     event_ids: list[str]
     approve_for: list[str]
     """The names of all VMs that the events hit."""
-    lease: Mapping[str, Any] | None = _key("lease")
+    lease: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAction(Action):
     """An action of the drain methods of a VM, under the VM's lease."""
 
-    lease: Mapping[str, Any] | None = _key("lease")
-    keeper: str | None = _key("keeper", optional=True, default="")
+    lease: Mapping[str, Any] | None
+    keeper: str | None = field(default="", metadata=OPTIONAL)
     """The VM that keeps the replica of the record: None if no VM can, empty if no replica is needed."""
 
 
@@ -159,36 +153,18 @@ class MarkProgress(Action):
     name: ClassVar[str] = "mark_progress"
     upgrade: str
     state: str
-    lease: Mapping[str, Any] | None = _key("lease")
+    lease: Mapping[str, Any] | None
 
 
-KINDS: tuple[type[Action], ...] = (
-    AcquireLease,
-    ReleaseLease,
-    WriteRecord,
-    RestoreRecord,
-    Approve,
-    Drain,
-    Undo,
-    Recover,
-    Replicate,
-    Notify,
-    Prune,
-    MarkProgress,
-)
+KINDS = (AcquireLease, ReleaseLease, WriteRecord, RestoreRecord, Approve, Drain, Undo, Recover, Replicate, Notify, Prune, MarkProgress)
 
 
 def keys(kind: type[Action]) -> dict[str, bool]:
     """Return the keys that the dictionaries of a kind of action have, each with whether it is always there."""
-    found = {str(one.metadata.get(_KEY, one.name)): not one.metadata.get(_OPTIONAL, False) for one in fields(kind)}
-    return {"host": True, "action": True, **found}
+    return {"host": True, "action": True, **{one.name: not one.metadata for one in fields(kind)}}
 
 
 def serialise(action: Action) -> dict[str, Any]:
     """Return the dictionary of an action, as the roles read it."""
-    found: dict[str, Any] = {"host": action.host, "action": action.name}
-    for one in fields(action):
-        value = getattr(action, one.name)
-        if not (one.metadata.get(_OPTIONAL) and value == one.default):
-            found[str(one.metadata.get(_KEY, one.name))] = value
-    return found
+    values = {one.name: getattr(action, one.name) for one in fields(action) if not one.metadata or getattr(action, one.name) != one.default}
+    return {"host": action.host, "action": action.name, **values}

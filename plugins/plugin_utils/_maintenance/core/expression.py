@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 try:
     import jmespath
-    from jmespath.exceptions import JMESPathError, ParseError
+    from jmespath.exceptions import JMESPathError
 except ImportError:  # missing in the controller's environment: reported when a policy is loaded
     HAS_JMESPATH = False
 else:
@@ -65,10 +65,8 @@ def compiled(source: str) -> Any:
         raise ExpressionError("the Python package jmespath is needed on the controller: pip install jmespath")
     try:
         return jmespath.compile(source)
-    except ParseError as error:
-        raise ExpressionError(f"is not JMESPath: {_first_line(error)}", _position(error)) from error
     except JMESPathError as error:
-        raise ExpressionError(f"is not JMESPath: {_first_line(error)}") from error
+        raise ExpressionError(f"is not JMESPath: {_first_line(error)}", _position(error)) from error
 
 
 def search(expression: Any, data: Any) -> Any:

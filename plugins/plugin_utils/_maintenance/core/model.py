@@ -102,6 +102,11 @@ class Override:
         about = f"{self.vm} was " if self.vm else ""
         return f"{about}{VERBS[self.action]} by {self.who}{until}" + (f": {self.why}" if self.why else "")
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as a record keeps it."""
+        until = None if self.until is None else timestamps.form(self.until)
+        return {"action": self.action, "who": self.who, "why": self.why, "vm": self.vm, "at": timestamps.form(self.at), "until": until}
+
 
 def _minute(seconds: float) -> str:
     return "further notice" if seconds == float("inf") else timestamps.as_datetime(seconds).strftime("%Y-%m-%d %H:%M UTC")
@@ -152,10 +157,8 @@ class Record:
 
     def since(self, phase: str) -> tuple[tuple[str, float], ...]:
         """Return the history after the last time it entered a phase; the whole history if it never did."""
-        for place in range(len(self.history) - 1, -1, -1):
-            if self.history[place][0] == phase:
-                return self.history[place + 1 :]
-        return self.history
+        places = [place for place, (entered, _at) in enumerate(self.history) if entered == phase]
+        return self.history[places[-1] + 1 :] if places else self.history
 
     @property
     def ended_the_vm(self) -> bool:
@@ -285,6 +288,20 @@ class Host:
     def ok(self) -> bool:
         """Return whether it has a good observation."""
         return self.observation is not None
+
+    @property
+    def last_known(self) -> Observation | None:
+        """Return the present observation, else the last good one of this run."""
+        return self.observation or self.last_observation
+
+    @property
+    def own_name(self) -> str:
+        """Return the name by which a document would name the VM, in lower case; the inventory's name is the best guess if its own is not known."""
+        return self.identity.name or self.name.lower()
+
+    def record(self, key: str) -> Record | None:
+        """Return its record of an event (id in lower case) as last known, or None."""
+        return self.last_known.records.get(key) if self.last_known else None
 
     def is_settled(self, key: str) -> bool:
         """Return whether two successive observations of this run agree about an event: then the document was not just changing."""

@@ -12,19 +12,11 @@ from typing import Any
 
 def parse(value: Any) -> float | None:
     """Return seconds since 1970, or None for any other value. A time without a zone is UTC."""
-    if isinstance(value, datetime):
-        moment = value
-    elif isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(str.__str__(value).strip())
-        except ValueError:
-            return None
-    else:
+    if not isinstance(value, (datetime, str)):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
     try:
-        return moment.timestamp()
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str.__str__(value).strip())
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)).timestamp()
     except (OverflowError, OSError, ValueError):
         return None
 
@@ -44,9 +36,7 @@ def as_datetime(seconds: float) -> datetime:
 
 def duration(seconds: float | None) -> str:
     """Return a number of seconds as text for operators; ? for None."""
-    if seconds is None:
-        return "?"
-    if not math.isfinite(seconds):
+    if seconds is None or not math.isfinite(seconds):
         return "?"
     amount = max(0, round(seconds))
     if amount < 120:

@@ -46,8 +46,7 @@ def _is_open(event_state: EventState) -> bool:
 
 
 def _with_approvers(event_state: EventState) -> tuple[EventState, list[Host]]:
-    approvers = _approvers(event_state, again=False)
-    if approvers:
+    if approvers := _approvers(event_state, again=False):
         return event_state, approvers
     # All have failed. They retry later, and the operator reads what else can be done.
     text = f"no VM that lists it could approve it; Azure's own command can: {approval_blockers.acknowledge(event_state)}"
@@ -100,8 +99,7 @@ def _all_drained(event_state: EventState, settings: Settings) -> bool:
 
 def _waiting_for_drains(event_state: EventState, settings: Settings) -> EventState:
     participants = _must_drain(event_state)
-    waiting = [participant.host.name for participant in participants if not drained_now(participant)]
-    if waiting:
+    if waiting := [participant.host.name for participant in participants if not drained_now(participant)]:
         return replace(event_state, waits_for=f"waits for {', '.join(waiting)} to drain")
     stale = [participant for participant in participants if not fresh(participant, settings)]
     checked = [replace(participant, intent="verify", reason="checked again right before the approval") for participant in stale]

@@ -1,14 +1,12 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The blockers of an approval, apart from the drains of the event. Each function returns a reason as text, or None.
+"""The blockers of an approval, apart from the drains of the event. Each function returns one of them as text, or None.
 
 Leases of other runs and capacity are decided elsewhere (leases.py, allocation.py), because they depend on the events served before.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
@@ -22,20 +20,25 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
     """Return all reasons, the most lasting first."""
-    found = (gate(event_state, settings, now) for gate in APPROVAL_BLOCKERS)
+    found = (
+        overrides.blocker(event_state.override),
+        _policy(event_state),
+        _unmanaged(event_state, settings),
+        _methods(event_state),
+        _contested(event_state),
+        event_state.conflict,
+        _unread(event_state),
+        _window(event_state, now),
+    )
     return [text for text in found if text]
 
 
-def lasting(event_state: EventState, settings: Settings, now: float) -> str | None:
+def lasting(event_state: EventState, settings: Settings) -> str | None:
     """Return the blocker that only an operator can lift, or None."""
-    return _override(event_state, settings, now) or event_state.decision.problem or _unmanaged(event_state, settings, now)
+    return overrides.blocker(event_state.override) or event_state.decision.problem or _unmanaged(event_state, settings)
 
 
-def _override(event_state: EventState, settings: Settings, now: float) -> str | None:
-    return overrides.blocker(event_state.override)
-
-
-def _policy(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _policy(event_state: EventState) -> str | None:
     if event_state.decision.problem:
         return event_state.decision.problem
     if event_state.decision.approve == "never":
@@ -43,23 +46,19 @@ def _policy(event_state: EventState, settings: Settings, now: float) -> str | No
     return None
 
 
-def _conflict(event_state: EventState, settings: Settings, now: float) -> str | None:
-    return event_state.conflict
-
-
-def _contested(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _contested(event_state: EventState) -> str | None:
     found = [participant.contested for participant in event_state.participants if participant.named and participant.contested]
     return f"{found[0]}; the inventory's vmId (respond_vm_id) would tell who is who" if found else None
 
 
-def _unmanaged(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _unmanaged(event_state: EventState, settings: Settings) -> str | None:
     names = event_state.named.unmanaged
     if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
     return f"it also names {', '.join(names)}, which are not managed here; approving would start it there too (unmanaged: wait)"
 
 
-def _unread(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _unread(event_state: EventState) -> str | None:
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
     if silent:
         text = f"{', '.join(silent)} could not be read"
@@ -85,28 +84,16 @@ def acknowledge(event_state: EventState) -> str:
     )
 
 
-def _window(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _window(event_state: EventState, now: float) -> str | None:
     windows = event_state.decision.window
     if windows and not any(window.contains(now) for window in windows):
         return "the policy's window for approvals is closed"
     return None
 
 
-def _methods(event_state: EventState, settings: Settings, now: float) -> str | None:
+def _methods(event_state: EventState) -> str | None:
     without = [participant.host.name for participant in event_state.hit if participant.ok and participant.decision.drain and not participant.host.methods]
     return f"{', '.join(without)}: {NO_METHOD}" if without else None
-
-
-APPROVAL_BLOCKERS: tuple[Callable[[EventState, Settings, float], str | None], ...] = (
-    _override,
-    _policy,
-    _unmanaged,
-    _methods,
-    _contested,
-    _conflict,
-    _unread,
-    _window,
-)
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:

@@ -231,17 +231,9 @@ def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> Re
 
 def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
     """Return the leases as the plan shows them."""
+    keys = ("run", "who", "event_id", "kind", "limit", "expired")
     return [
-        {
-            "host": host.name,
-            "run": lease.run,
-            "who": lease.who,
-            "event_id": lease.event_id,
-            "kind": lease.kind,
-            "limit": lease.limit,
-            "expired": lease.expired,
-            "ours": lease.run == settings.run.id,
-        }
+        {"host": host.name, **{key: getattr(lease, key) for key in keys}, "ours": lease.run == settings.run.id}
         for host in hosts
         for lease in (host.observation.leases if host.observation else ())
     ]

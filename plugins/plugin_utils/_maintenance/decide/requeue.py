@@ -45,8 +45,7 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
         if event_state.left is not None:
             found.append((max(event_state.left, 0.0) + 1.0, f"{event_state.event.event_id} may start"))
         found += [_participant(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
-    silent = [host.name for host in hosts if may_come_back(host)]
-    if silent:
+    if silent := [host.name for host in hosts if may_come_back(host)]:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):

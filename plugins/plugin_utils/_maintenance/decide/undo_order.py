@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
 
@@ -48,10 +49,8 @@ def _one_host(pairs: list[Pair]) -> list[Pair]:
     """Keep a VM drained while another event needs that; else undo only its newest drain."""
     if not any(_goes_back(participant) for _event_state, participant in pairs):
         return pairs
-    keepers = [event_state.event.event_id for event_state, participant in pairs if _keeps(participant)]
-    if keepers:
-        text = ", ".join(keepers[:SHOWN]) + (f" and {len(keepers) - SHOWN} more" if len(keepers) > SHOWN else "")
-        kept = f"kept drained for {text}"
+    if keepers := [event_state.event.event_id for event_state, participant in pairs if _keeps(participant)]:
+        kept = f"kept drained for {some(keepers, SHOWN)}"
         return [(event_state, replace(one, intent="kept", reason=kept) if _goes_back(one) else one) for event_state, one in pairs]
     # The findings of a later drain are the state that the earlier one left: only newest first restores the original state.
     changed = sorted((participant for _event_state, participant in pairs if participant.holds_changes), key=_order, reverse=True)

@@ -90,8 +90,7 @@ def _contested(by_name: Mapping[str, list[Host]]) -> dict[str, str]:
             if host.identity.vm_id:
                 by_id[host.identity.vm_id].append(host)
         for host in same if len(same) > 1 else ():
-            others = [other.name for other in same if other is not host and _may_be_same(host.identity, other.identity)]
-            if others:
+            if others := [other.name for other in same if other is not host and _may_be_same(host.identity, other.identity)]:
                 found[host.name] = f"{host.name} and {', '.join(others[:SHOWN])} both say that they are VM {name}"
     for vm_id, same in by_id.items():
         for host in same if len(same) > 1 else ():

@@ -30,8 +30,7 @@ def of_variables(variables: Mapping[str, Any]) -> dict[str, str]:
     # Inventories of other kinds use these short names for other things.
     if given.get("respond_vm_id") or GUID.fullmatch(vm_id):
         found["vm_id"] = vm_id
-    resource = RESOURCE_ID.fullmatch((given.get("id") or "").strip().lower())
-    if resource:
+    if resource := RESOURCE_ID.fullmatch((given.get("id") or "").strip().lower()):
         found.update(subscription=resource[1], group=resource[2], name=resource[3])
     return found
 

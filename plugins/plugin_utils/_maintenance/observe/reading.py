@@ -17,6 +17,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import read_targets
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
+    STRICTEST,
     Event,
     Form,
     Host,
@@ -24,10 +25,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
     Lease,
     Method,
     Observation,
+    Override,
     Record,
     Replica,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity, override_reading
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 
 # The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20
@@ -39,7 +41,7 @@ class ObservationError(ValueError):
     """The observations as a whole cannot be read."""
 
 
-def read_observations(value: Any, now: float) -> list[Host]:
+def read_observations(value: Any) -> list[Host]:
     """Return all hosts, each once, in the given order. Raise ObservationError."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ObservationError(f"observations must be a list, not {type(value).__name__}")
@@ -92,12 +94,8 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
 
 def _forms(events: Any) -> dict[str, Form]:
     """Return the event versions of an earlier observation, to compare with the present ones."""
-    found = {}
-    for event in plain_values.items(events)[: limits.EVENTS]:
-        event_id = plain_values.text(plain_values.mapping(event).get("event_id"))
-        if event_id is not None:
-            found[event_id.strip().lower()] = form(plain_values.plain(event))
-    return found
+    ids = [(plain_values.text(plain_values.mapping(event).get("event_id")), event) for event in plain_values.items(events)[: limits.EVENTS]]
+    return {event_id.strip().lower(): form(plain_values.plain(event)) for event_id, event in ids if event_id is not None}
 
 
 def read_observation(value: Any) -> tuple[Observation | None, str | None]:
@@ -153,8 +151,7 @@ def _listed_events(observation: Mapping[str, Any]) -> tuple[dict[str, Mapping[st
     events = observation.get("events")
     if not isinstance(events, Sequence) or isinstance(events, (str, bytes)):
         return None, "the observation has no list of events"
-    passed = _limits_passed(observation)
-    if passed is not None:
+    if (passed := _limits_passed(observation)) is not None:
         return None, passed
     listed: dict[str, Mapping[str, Any]] = {}
     for event in events:
@@ -194,14 +191,9 @@ def form(event: Mapping[str, Any]) -> Form:
 
 def _marks(value: Any) -> dict[str, str]:
     """Parse progress marks. Unknown mark states count as begun."""
-    found = {}
-    for item in plain_values.items(value):
-        given = plain_values.mapping(item)
-        name = plain_values.text(given.get("name"))
-        if name is not None:
-            state = plain_values.text(given.get("state"))
-            found[name] = state if state in ("upgraded", "left", "done") else "begun"
-    return found
+    given = [plain_values.mapping(item) for item in plain_values.items(value)]
+    marks = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("state"))) for mark in given]
+    return {name: state if state in ("upgraded", "left", "done") else "begun" for name, state in marks if name is not None}
 
 
 def _identity(value: Any, name: str | None) -> Identity:
@@ -266,13 +258,10 @@ def _replicas(value: Any) -> list[Replica]:
 
 def _tombstones(value: Any, identity: Identity) -> frozenset[str]:
     """Return the ids of events that are over for this VM. Skip tombstones of another VM, which came with an image."""
-    found = set()
-    for item in plain_values.items(value):
-        given = plain_values.mapping(item)
-        event_id, owner = plain_values.text(given.get("event_id")), plain_values.text(given.get("vm_id"))
-        if event_id is not None and (owner is None or identity.vm_id is None or owner.lower() == identity.vm_id):
-            found.add(event_id.strip().lower())
-    return frozenset(found)
+    given = [plain_values.mapping(item) for item in plain_values.items(value)]
+    ids = [(plain_values.text(one.get("event_id")), plain_values.text(one.get("vm_id"))) for one in given]
+    own = [event_id for event_id, owner in ids if event_id is not None and (owner is None or identity.vm_id in (None, owner.lower()))]
+    return frozenset(event_id.strip().lower() for event_id in own)
 
 
 # How the planner reads each kind of key; event, phase, history, methods and decision have readers of their own.
@@ -300,7 +289,7 @@ def read_record(value: Any) -> Record | None:
         phase=phase,
         history=_history(given.get("history")),
         methods=tuple(_method(item) for item in plain_values.items(given.get("methods"))[: limits.METHODS]),
-        overrides=override_reading.read_overrides(given.get("decision")),
+        overrides=_overrides(given.get("decision")),
         **{key: read(given.get(key)) for key, read in PLAIN.items()},
     )
 
@@ -345,3 +334,22 @@ def _method(value: Any) -> Method:
         before=plain_values.plain(given.get("before")),
         outside=bool(plain_values.flag(given.get("outside"))),
     )
+
+
+def _overrides(value: Any) -> tuple[Override, ...]:
+    """Return the overrides of a record, newest first."""
+    if value is None:
+        return ()
+    given = plain_values.mapping(value)
+    return tuple(_override(item) for item in (value, *plain_values.items(given.get("beside"))))
+
+
+def _override(value: Any) -> Override:
+    given = plain_values.mapping(value)
+    action, at, until = plain_values.text(given.get("action")), timestamps.parse(given.get("at")), timestamps.parse(given.get("until"))
+    known = action == "release" or (until is not None and (action in STRICTEST or (action == "retire_vm" and plain_values.text(given.get("vm")) is not None)))
+    who = plain_values.text(given.get("who")) or "an unknown operator"
+    if at is None or not known or action is None:
+        # Perhaps a newer version wrote it. To ignore it would be worse than to wait for an operator.
+        return Override("hold", who, f"the override cannot be read: {plain_values.plain(value)!r}"[:300], float("inf"), float("inf"), None)
+    return Override(action, who, plain_values.text(given.get("why")), at, until, plain_values.text(given.get("vm")))

@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import (
-    LONGEST_TEXT,
-    NEEDS_WHY,
-)
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
@@ -60,23 +58,21 @@ def load(given: Any, now: float) -> OverrideRequest:
         raise OverrideRequestError(f"there is no decide_{unknown[0]}; there are {', '.join('decide_' + key for key in OPTIONS)}")
     texts = {key: (source.get(key) or "").strip() for key in OPTIONS}
     event_id, action, who, why = texts["event_id"], texts["action"], texts["who"], texts["why"]
-    if not event_id:
-        raise OverrideRequestError("decide_event_id is missing: the id of the event, as maintenance.azure.status shows it")
-    if action == "retire_vm":
-        raise OverrideRequestError(
-            "a VM is retired by the controller, not in a VM's record: name it in respond_retired, in the inventory or as an extra variable"
-        )
-    if action not in ACTIONS:
-        raise OverrideRequestError(f"decide_action is {action!r}; it must be one of {', '.join(ACTIONS)}")
-    if not who:
-        raise OverrideRequestError("decide_who is missing: the name of the operator")
-    if action in NEEDS_WHY and not why:
-        raise OverrideRequestError(f"decide_why is missing: {action} needs a reason for the records")
-    if texts["vm"]:
-        raise OverrideRequestError("decide_vm was for retire_vm, which is respond_retired now: name the VM there")
-    long = [key for key in ("who", "why") if len(texts[key]) > LONGEST_TEXT]
-    if long:
-        raise OverrideRequestError(f"decide_{long[0]} has more than {LONGEST_TEXT} characters")
+    checks = (
+        (not event_id, "decide_event_id is missing: the id of the event, as maintenance.azure.status shows it"),
+        (
+            action == "retire_vm",
+            "a VM is retired by the controller, not in a VM's record: name it in respond_retired, in the inventory or as an extra variable",
+        ),
+        (action not in ACTIONS, f"decide_action is {action!r}; it must be one of {', '.join(ACTIONS)}"),
+        (not who, "decide_who is missing: the name of the operator"),
+        (action in NEEDS_WHY and not why, f"decide_why is missing: {action} needs a reason for the records"),
+        (texts["vm"], "decide_vm was for retire_vm, which is respond_retired now: name the VM there"),
+        *((len(texts[key]) > LONGEST_TEXT, f"decide_{key} has more than {LONGEST_TEXT} characters") for key in ("who", "why")),
+    )
+    for is_wrong, message in checks:
+        if is_wrong:
+            raise OverrideRequestError(message)
     end, duration = _end(texts["until"], now), _duration(texts["hours"], bool(texts["until"]))
     until = end if end is not None else now + (DEFAULT_HOURS * 3600 if duration is None else duration)
     override = Override(action, who, why or None, now, None if action == "release" else until, None)
@@ -115,7 +111,7 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
         raise OverrideRequestError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     request = load(given, moment)
     chosen = settings_module.load(settings)
-    hosts = overrides.retire(read_observations(observations, moment), chosen.retired)
+    hosts = overrides.retire(read_observations(observations), chosen.retired)
     seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]
@@ -145,8 +141,7 @@ def _find(event_id: str, events: Iterable[ObservedEvent]) -> ObservedEvent:
 
 def _shown(seen: ObservedEvent) -> str:
     event = merge(seen.versions or seen.recorded)
-    more = f" and {len(event.resources) - SHOWN_VMS} more" if len(event.resources) > SHOWN_VMS else ""
-    return f"{event.event_id} ({event.event_type} of {', '.join(event.resources[:SHOWN_VMS]) or 'no VM'}{more})"
+    return f"{event.event_id} ({event.event_type} of {some(event.resources, SHOWN_VMS) or 'no VM'})"
 
 
 def _repeated_or_new(request: OverrideRequest, carriers: Iterable[Participant], now: float) -> Override:
@@ -176,7 +171,7 @@ def _write(participant: Participant, override: Override) -> dict[str, Any] | Non
     record = participant.record
     if record is not None and record.overrides == (override,):
         return None
-    changes: dict[str, Any] = {"decision": {**_as_dict(override), "beside": []}}
+    changes: dict[str, Any] = {"decision": {**override.as_dict(), "beside": []}}
     step: dict[str, Any] = {"host": participant.host.name, "changes": changes, "event": None}
     if record is not None:
         return {**step, "event_id": record.event.event_id}
@@ -186,8 +181,3 @@ def _write(participant: Participant, override: Override) -> dict[str, Any] | Non
         changes.update(phase="held", reason=override.text)
         step["expected_revision"] = 0
     return step
-
-
-def _as_dict(override: Override) -> dict[str, Any]:
-    found: Mapping[str, Any] = {"action": override.action, "who": override.who, "why": override.why, "vm": override.vm}
-    return {**found, "at": timestamps.form(override.at), "until": None if override.until is None else timestamps.form(override.until)}

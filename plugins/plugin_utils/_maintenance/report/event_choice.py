@@ -1,8 +1,6 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-
-# PRIVATE to the collection: it can have breaking changes at any time.
 """Select the event that an operator types: by its whole id, by the beginning of it, or by a hash of it.
 
 Ids are written by Azure, or by a compromised VM. So input has letters, digits and hyphens only, and ambiguous input is an error: no VM can
@@ -71,14 +69,14 @@ def select(given: str, events: Mapping[str, str]) -> str | None:
     else:
         found = [wanted] if wanted in events else []
     if len(found) > 1:
-        raise SelectionError(f"{_typed(given)} may be any of {len(found)} events; type more of it{_known(events, found)}")
+        raise SelectionError(f"{printable(given, LONGEST_NAME)} may be any of {len(found)} events; type more of it{_known(events, found)}")
     return found[0] if found else None
 
 
 def unknown(given: str, events: Mapping[str, str]) -> str:
     """Return the message for input that matches no event."""
     short = f"; the beginning of an id needs {SHORTEST} characters" if len(given.strip()) < SHORTEST else ""
-    return f"no VM lists event {_typed(given)} or has a record of it{_known(events)}{short}"
+    return f"no VM lists event {printable(given, LONGEST_NAME)} or has a record of it{_known(events)}{short}"
 
 
 def _known(events: Mapping[str, str], only: Iterable[str] | None = None) -> str:
@@ -87,10 +85,6 @@ def _known(events: Mapping[str, str], only: Iterable[str] | None = None) -> str:
     shown = [f"{printable(events[one], 300)}, type {short[one]}" for one in chosen[:SHOWN]]
     more = f" and {len(chosen) - SHOWN} more" if len(chosen) > SHOWN else ""
     return f"; known are: {'; '.join(shown) or 'none'}{more}"
-
-
-def _typed(given: str) -> str:
-    return printable(given, LONGEST_NAME)
 
 
 def _hash(one: str) -> str:

@@ -91,8 +91,7 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
             found.append(template.format(", ".join(names)))
     if found:
         return "; ".join(found)
-    finishing = [participant.host.name for participant in event_state.participants if participant.intent == "finish"]
-    if finishing:
+    if finishing := [participant.host.name for participant in event_state.participants if participant.intent == "finish"]:
         return f"wait for {', '.join(finishing)} to be in service"
     return _idle(event_state, event_phase)
 
@@ -128,8 +127,7 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return "waits for Azure to start it"
     if event_state.full and event_state.waits_for:
         return event_state.waits_for
-    waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
-    if waits:
+    if waits := [participant.wait for participant in event_state.participants if participant.wait is not None]:
         return f"observe again in {duration(min(waits))}"
     if event_state.waits_for:
         return event_state.waits_for

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
@@ -58,7 +59,10 @@ def _numbered(events: Any) -> list[dict[str, Any]]:
 def _chosen(event_id: str, events: list[dict[str, Any]], exact: bool) -> str | None:
     if exact:
         return event_choice.key(event_id)
-    known = {event_choice.key(event["event_id"]): f"{event['event_id']} ({event['event_type']} of {_names(event['resources']) or 'no VM'})" for event in events}
+    known = {}
+    for event in events:
+        names = some(event["resources"], SHOWN_HOSTS) or "no VM"
+        known[event_choice.key(event["event_id"])] = f"{event['event_id']} ({event['event_type']} of {names})"
     try:
         found = event_choice.select(event_id, known)
     except event_choice.SelectionError as error:
@@ -72,7 +76,7 @@ def event_line(event: Mapping[str, Any]) -> str:
     """Return one line: number, selector, type, source, VMs, time, phase, and what happens next or why it is held."""
     source = {"User": "by user", "Platform": "by Azure"}.get(str(event["event_source"]), "source unknown")
     others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
-    names = _names([*event["hosts"], *others] or event["resources"])
+    names = some([*event["hosts"], *others] or event["resources"], SHOWN_HOSTS)
     start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
     line = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
     if event["outcome"]:
@@ -101,11 +105,6 @@ def _when(event: Mapping[str, Any]) -> str:
     return f"starts in {duration(left)}" if left > 0 else "starts now"
 
 
-def _names(names: list[str]) -> str:
-    more = len(names) - SHOWN_HOSTS
-    return ", ".join(names[:SHOWN_HOSTS]) + (f" and {more} more" if more > 0 else "")
-
-
 def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return how complete the observations are."""
     answered = summary["answered"]
@@ -122,7 +121,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("lost", "Out of service without a record that says why: {}."),
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
-    lines += [template.format(_names(summary[key])) for key, template in sentences if summary.get(key)]
+    lines += [template.format(some(summary[key], SHOWN_HOSTS)) for key, template in sentences if summary.get(key)]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 
@@ -131,7 +130,7 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
     return held + [
         f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
-        f" {_names([f'{name} ({why})' for name, why in group['out'].items()])}."
+        f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."
         for group in groups
         if group["out"]
     ]
@@ -147,7 +146,7 @@ def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
     for (run, who, event_id, kind, expired), hosts in found.items():
         what = "an upgrade" if kind == "upgrade" else f"event {event_id or 'not known'}"
         late = "; its time limit has passed, so the next run takes over" if expired else ""
-        lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {_names(hosts)}{late}.")
+        lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {some(hosts, SHOWN_HOSTS)}{late}.")
     return lines
 
 
@@ -176,15 +175,12 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[
     lines += [f"Problem: {remark.rstrip('.')}." for remark in event["remarks"]]
     for participant in event["parts"]:
         state = participant["phase"] or "no record yet"
-        lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{_because(participant)}.")
+        because = f", {participant['reason']}" if participant["reason"] else ""
+        lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{because}.")
         lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
     lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
-
-
-def _because(participant: Mapping[str, Any]) -> str:
-    return f", {participant['reason']}" if participant["reason"] else ""
 
 
 def _found(item: Mapping[str, Any]) -> str:

@@ -12,9 +12,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
 # The most remarks on one VM or record: more would hide those on others.
@@ -34,7 +33,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "listed": event_state.listed,
         "conflict": event_state.conflict,
         "rule": event_state.rule.as_dict(),
-        "decision": overrides.shown(event_state.override),
+        "decision": {**event_state.override.as_dict(), "text": event_state.override.text} if event_state.override else None,
         "retired": list(event_state.retired),
         "phase": phase,
         "reason": messages.reason(event_state, phase),
@@ -100,7 +99,7 @@ def _host_phase(host: Host) -> str | None:
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
-def summary(hosts: list[Host], directory: Directory, event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
+def summary(hosts: list[Host], event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
     """Summarise how complete the observations are."""
     seen = [(host.name, host.observation or (host.last_observation if host.state == "resting" else None)) for host in hosts]
     observations = [(name, observation) for name, observation in seen if observation is not None]

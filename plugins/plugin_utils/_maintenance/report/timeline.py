@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.event_ids import short_id
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import short_id
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record

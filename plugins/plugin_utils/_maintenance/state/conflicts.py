@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
 
@@ -36,20 +37,17 @@ def find(seen: ObservedEvent, participants: Mapping[str, Host], contradicted: It
     documents = {name: event for name, event in seen.documents.items() if name in participants}
     versions = _versions(documents)
     named = frozenset(name for event in documents.values() for name in event.names)
-    denying = [host for host in contradicted if _own_name(host) in named]
+    denying = [host for host in contradicted if host.own_name in named]
     remarks = tuple(_strangers(seen, participants, versions))
     if len(versions) < 2 and not denying:
         return Conflict(remarks=remarks)
     hosts = [participants[name] for name in documents] + [host for host in denying if host.name not in documents]
     again = tuple(host.name for host in hosts if not host.is_settled(seen.key))
-    said = "; ".join([*(f"{_some(names)}: {_shown(event)}" for names, event in versions), *_denials(denying, seen)])
+    denials = [f"{host.name}: {'listed, and it does not name itself' if host.name in seen.documents else 'not listed'}" for host in denying]
+    said = "; ".join([*(f"{some(names, SHOWN)}: {_shown(event)}" for names, event in versions), *denials])
     if again:
         return Conflict(f"its VMs' documents differ and are read once more ({said})", again, remarks)
     return Conflict(f"its VMs' documents contradict each other ({said}); it is not approved until they agree", (), remarks)
-
-
-def _own_name(host: Host) -> str:
-    return host.identity.name or host.name.lower()
 
 
 def _same(event: Event) -> Form:
@@ -76,12 +74,7 @@ def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: 
     known = {_same(event) for _names, event in versions}
     for names, event in _versions({name: event for name, event in seen.documents.items() if name not in participants}):
         if _same(event) not in known:
-            yield f"{_some(names)} lists it otherwise than its VMs do ({_shown(event)}), which has no effect"
-
-
-def _denials(denying: Iterable[Host], seen: ObservedEvent) -> Iterable[str]:
-    for host in denying:
-        yield f"{host.name}: {'listed, and it does not name itself' if host.name in seen.documents else 'not listed'}"
+            yield f"{some(names, SHOWN)} lists it otherwise than its VMs do ({_shown(event)}), which has no effect"
 
 
 def _shown(event: Event) -> str:
@@ -90,9 +83,4 @@ def _shown(event: Event) -> str:
     duration = event.values.get("duration_in_seconds")
     text += [f"source {source}"] if source else []
     text += [] if duration is None else [f"{duration} s"]
-    return f"{' '.join(text)} of {_some(event.resources)}"
-
-
-def _some(names: Iterable[str]) -> str:
-    every = list(names)
-    return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN} more" if len(every) > SHOWN else "")
+    return f"{' '.join(text)} of {some(event.resources, SHOWN)}"

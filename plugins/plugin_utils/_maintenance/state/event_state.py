@@ -208,14 +208,8 @@ class EventState:
     @property
     def approved_at(self) -> float | None:
         """Return when a managed VM approved it, or None."""
-        return max(
-            (
-                participant.record.approved_at
-                for participant in approving_participants(self.participants)
-                if participant.record and participant.record.approved_at is not None
-            ),
-            default=None,
-        )
+        records = [participant.record for participant in approving_participants(self.participants) if participant.record]
+        return max((record.approved_at for record in records if record.approved_at is not None), default=None)
 
     @property
     def approved(self) -> bool:
@@ -241,7 +235,8 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     scopes = _scopes(seen)
     # In an order that no VM chooses: it decides which VM drains first if there is room for one only, and which record keeps the notifications.
     hosts, contradicted = _participants(seen, directory.resolve(merge(versions).resources, scopes).hosts, directory, settings)
-    others = [host for host in seen.remembered_by if host.name not in hosts and not _only_has_overrides(host, seen.key)]
+    strangers = [host for host in seen.remembered_by if host.name not in hosts]
+    others = [host for host in strangers if (record := host.record(seen.key)) and not record.only_has_overrides]
     sources = [(host, True) for host in hosts.values() if host.state != "retired"] + [(host, False) for host in others]
     # The documents of the event's own VMs count; those of other VMs do only where there are no others.
     event = merge([seen.documents[name] for name in hosts if name in seen.documents] or versions)
@@ -250,11 +245,11 @@ def build_event_state(seen: ObservedEvent, directory: Directory, policy: Policy,
     confused = _same_names(hosts.values()) | directory.contested
     participants = [_participant(seen, host, is_named, event, confused.get(host.name), decide, settings, now) for host, is_named in sources]
     # A VM that only shares a name with one of the event's VMs does not contradict it; the shared name holds the event.
-    taken = {own_name(host) for host in hosts.values()}
-    contradicted = [host for host in contradicted if host.name not in directory.contested and own_name(host) not in taken]
+    taken = {host.own_name for host in hosts.values()}
+    contradicted = [host for host in contradicted if host.name not in directory.contested and host.own_name not in taken]
     found = conflicts.find(seen, hosts, contradicted)
     divided = found.text is not None or any(participant.contested for participant in participants if participant.named)
-    override = overrides.override(participants, [host for host in seen.remembered_by if host.name not in hosts], seen.key, now, divided=divided)
+    override = overrides.override(participants, strangers, seen.key, now, divided=divided)
     participants = _apply(participants, override, divided=divided)
     counting = [participant for participant in participants if participant.named] or participants
     rule = strictest(participant.rule for participant in counting) if counting else decide(event)
@@ -293,13 +288,11 @@ def _participants(seen: ObservedEvent, resolved: Iterable[Host], directory: Dire
     hosts: dict[str, Host] = {}
     contradicted = []
     for host in resolved:
-        if host.observation is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings):
+        named = host.observation is None or _names_itself(seen, host) or _proves_nothing(seen, host, settings)
+        recorded = not named and _record_names(seen, host)
+        if named or recorded:
             hosts[host.name] = host
-        elif _record_names(seen, host):
-            hosts[host.name] = host
-            if host.name in seen.documents:
-                contradicted.append(host)
-        else:
+        if not named and (not recorded or host.name in seen.documents):
             contradicted.append(host)
     for host in seen.listed_by:
         # A VM that finds its own name in its own document is named, even if another VM has that name as well.
@@ -313,26 +306,21 @@ def _same_names(hosts: Iterable[Host]) -> dict[str, str]:
     found: dict[str, Host] = {}
     text: dict[str, str] = {}
     for host in hosts:
-        first = found.setdefault(own_name(host), host)
+        first = found.setdefault(host.own_name, host)
         if first is not host:
-            said = f"{first.name} and {host.name} both say that they are VM {own_name(host)}"
+            said = f"{first.name} and {host.name} both say that they are VM {host.own_name}"
             text.update({first.name: said, host.name: said})
     return text
 
 
-def own_name(host: Host) -> str:
-    """Return the name by which a document would name the VM, in lower case; the inventory's name is the best guess if its own is not known."""
-    return host.identity.name or host.name.lower()
-
-
 def _names_itself(seen: ObservedEvent, host: Host) -> bool:
     event = seen.documents.get(host.name)
-    return event is not None and own_name(host) in event.names
+    return event is not None and host.own_name in event.names
 
 
 def _record_names(seen: ObservedEvent, host: Host) -> bool:
     record = host.observation.records.get(seen.key) if host.observation else None
-    return record is not None and not record.only_has_overrides and own_name(host) in record.event.names
+    return record is not None and not record.only_has_overrides and host.own_name in record.event.names
 
 
 def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool:
@@ -343,21 +331,14 @@ def _proves_nothing(seen: ObservedEvent, host: Host, settings: Settings) -> bool
     return presence.enabling(observation, settings)
 
 
-def _only_has_overrides(host: Host, key: str) -> bool:
-    """Return whether the record on a VM holds overrides only."""
-    observation = host.observation or host.last_observation
-    return observation is not None and observation.records[key].only_has_overrides
-
-
 def _memoised(policy: Policy) -> Callable[[Event], Decision]:
     """Return a function that decides about each version once: most VMs list equal versions, and expressions are slow."""
     known: dict[int, Decision] = {}
 
     def decide(event: Event) -> Decision:
-        found = known.get(id(event))
-        if found is None:
-            found = known[id(event)] = policy.decide(event.values)
-        return found
+        if id(event) not in known:
+            known[id(event)] = policy.decide(event.values)
+        return known[id(event)]
 
     return decide
 
@@ -365,8 +346,7 @@ def _memoised(policy: Policy) -> Callable[[Event], Decision]:
 def _participant(
     seen: ObservedEvent, host: Host, named: bool, common: Event, contested: str | None, decide: Callable[[Event], Decision], settings: Settings, now: float
 ) -> Participant:
-    observation = host.observation or host.last_observation
-    record = observation.records.get(seen.key) if observation else None
+    record = host.record(seen.key)
     present = presence.conclude(seen, host, record, settings)
     presumed = named and present.enabling and seen.listed
     own = seen.documents.get(host.name)

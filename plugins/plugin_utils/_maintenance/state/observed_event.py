@@ -42,8 +42,7 @@ class ObservedEvent:
         """Return whether no VM lists it, nothing was done for it, and only overrides are left in its records."""
         if self.listed_by or len(self.recorded) > len(self.remembered_by):
             return False
-        observations = [(host.observation or host.last_observation) for host in self.remembered_by]
-        return all(observation is not None and observation.records[self.key].only_has_overrides for observation in observations)
+        return all((record := host.record(self.key)) and record.only_has_overrides for host in self.remembered_by)
 
 
 def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
@@ -51,7 +50,7 @@ def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
     events: dict[str, ObservedEvent] = {}
     for host in hosts:
         # The last answer of a VM that no longer answers shows that the event exists, and never that it is listed now.
-        observation = host.observation or host.last_observation
+        observation = host.last_known
         if observation is None:
             continue
         scope = Identity(group=observation.identity.group, subscription=observation.identity.subscription)
@@ -75,13 +74,9 @@ def collect(hosts: Iterable[Host]) -> list[ObservedEvent]:
 
 
 def _version(seen: ObservedEvent, its_form: Form, given: Mapping[str, Any]) -> Event | None:
-    known = seen.forms.get(its_form)
-    if known is None:
-        event = read_event(given)
-        if event is None:
-            return None
-        known = seen.forms[its_form] = event
-    return known
+    if its_form not in seen.forms and (event := read_event(given)):
+        seen.forms[its_form] = event
+    return seen.forms.get(its_form)
 
 
 def merge(versions: Sequence[Event]) -> Event:

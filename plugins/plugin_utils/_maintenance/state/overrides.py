@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Override, Record
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def is_ahead(one: Override, now: float) -> bool:
 
 def with_overrides(hosts: Iterable[Host], now: float) -> set[str]:
     """Return the events (lower case) with an override in force, in any record."""
-    observations = [observation for host in hosts if (observation := host.observation or host.last_observation)]
+    observations = [observation for host in hosts if (observation := host.last_known)]
     return {
         key
         for observation in observations
@@ -79,7 +78,7 @@ def override(participants: Sequence[Participant], strangers: Iterable[Host], key
     """
     said: dict[str, Override] = {}
     released: list[str] = []
-    remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(_record_of(host, key), now)]
+    remarks = [f"{host.name}: {text}" for host in strangers for text in _stranger(host.record(key), now)]
     for participant in participants:
         recorded = participant.record.overrides if participant.record else ()
         remarks += [f"{participant.host.name}: {one.text}, dated in the future; it does not count" for one in recorded if is_ahead(one, now)]
@@ -118,11 +117,6 @@ def _is_over(participants: Iterable[Participant]) -> bool:
     return bool(readable) and all(participant.over for participant in readable)
 
 
-def _record_of(host: Host, key: str) -> Record | None:
-    observation = host.observation or host.last_observation
-    return observation.records.get(key) if observation else None
-
-
 def _stranger(record: Record | None, now: float) -> list[str]:
     live = [one for one in (record.overrides if record else ()) if one.action != "release" and one.holds(now)]
     return [f"{one.text}; it does not count, because the event does not name this VM" for one in live[:1]]
@@ -142,8 +136,7 @@ def retire(hosts: Iterable[Host], names: Sequence[str]) -> list[Host]:
     wanted = {name.strip().lower(): name.strip() for name in names}
     known = set()
     for host in hosts:
-        same = {host.name.lower(), host.identity.name} & wanted.keys()
-        if same:
+        if same := {host.name.lower(), host.identity.name} & wanted.keys():
             known |= same
             host = replace(host, state="retired", error=None, observation=None, last_observation=None, reached_before=False)
         found.append(host)
@@ -178,17 +171,9 @@ def is_approval(one: Override | None) -> bool:
 
 def blocker(one: Override | None) -> str | None:
     """Return why nothing is approved, for an override that holds the approval; else None."""
-    return one.text if one is not None and one.action in ("hold", "let_it_come") else None
+    return one.text if one is not None and one.action in HOLDING else None
 
 
 def blocks_drain(one: Override | None, *, must_drain: bool) -> bool:
     """Return whether the override holds a drain: until its deadline (hold), or at all (let_it_come)."""
     return one is not None and (one.action == "let_it_come" or (one.action == "hold" and not must_drain))
-
-
-def shown(one: Override | None) -> dict[str, Any] | None:
-    """Return the override as the plan shows it."""
-    if one is None:
-        return None
-    found: dict[str, Any] = {"action": one.action, "who": one.who, "why": one.why, "vm": one.vm, "text": one.text}
-    return {**found, "at": timestamps.form(one.at), "until": None if one.until is None else timestamps.form(one.until)}

@@ -35,8 +35,7 @@ def conclude(seen: ObservedEvent, host: Host, record: Record | None, settings: S
         return Presence(text="it did not answer")
     if seen.key in observation.listed:
         return Presence(listed=True)
-    upgrade = _upgrade_under_way(observation, seen.key)
-    if upgrade is not None:
+    if (upgrade := _upgrade_under_way(observation, seen.key)) is not None:
         return Presence(text=upgrade)
     unproven_for = enabling_left(observation, settings)
     if record is None:
@@ -95,10 +94,8 @@ def enabling(observation: Observation, settings: Settings) -> bool:
 
 def enabling_left(observation: Observation, settings: Settings) -> float:
     """Return for how many more seconds an empty list proves nothing."""
-    if observation.enabled_at is None:
-        return settings.enabling_seconds if observation.enabled_recently else 0.0
-    if observation.now < observation.enabled_at:
-        # The clock was set back. The VM's own answer uses its uptime, and is more reliable.
+    if observation.enabled_at is None or observation.now < observation.enabled_at:
+        # The time is not known, or the clock was set back since. The VM's own answer uses its uptime, and is more reliable.
         return settings.enabling_seconds if observation.enabled_recently else 0.0
     return settings.enabling_seconds - (observation.now - observation.enabled_at)
 

@@ -32,9 +32,9 @@ def make_batches(hosts: Any, by: Any = "serial", serial: Any = None, places: Any
         raise BatchError(f"by must be one of {', '.join(KINDS)}, not {by!r}")
     begun = set(plain_values.texts(first))
     if kind == "serial":
-        sizes = _sizes(serial if serial is not None else 1, len(names))
-        return _cut([name for name in names if name in begun], sizes) + _cut([name for name in names if name not in begun], sizes)
-    domains = [(domain, _sizes(serial or "100%", len(domain))) for domain in _domains(names, kind, plain_values.mapping(places))]
+        domains = [(names, _sizes(serial if serial is not None else 1, len(names)))]
+    else:
+        domains = [(domain, _sizes(serial or "100%", len(domain))) for domain in _domains(names, kind, plain_values.mapping(places))]
     ahead = [batch for domain, sizes in domains for batch in _cut([name for name in domain if name in begun], sizes)]
     return ahead + [batch for domain, sizes in domains for batch in _cut([name for name in domain if name not in begun], sizes)]
 

@@ -9,8 +9,8 @@ by an observation of all VMs that is newer than the lease on every VM of the bat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as planning
@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_replicas, gate_request
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_request
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Blocker
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
 
@@ -60,10 +60,8 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "batch": list(todo),
         "done": list(done),
         "upgraded": [name for name in todo if asked.marks and _mark(asked, hosts.get(name)) == UPGRADED],
-        "keepers": {
-            name: gate_replicas.keeper(asked, hosts[name], observed_state.hosts, observed_state.event_states, chosen) for name in todo if name in hosts
-        },
-        "blockers": [one.shown() for one in found],
+        "keepers": {host.name: _keeper(asked, host, observed_state, chosen) for host in batch},
+        "blockers": [asdict(one) for one in found],
         "why": answer.why,
         "actions": [serialise(action) for action in actions],
         "requeue": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
@@ -111,9 +109,7 @@ def _of_upgrade(settings: Settings) -> Settings:
 
 def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split the batch into hosts still to be done, and hosts that the upgrade's progress marks report as done."""
-    if not ask.marks:
-        return ask.batch, ()
-    done = tuple(name for name in ask.batch if _mark(ask, hosts.get(name)) == DONE)
+    done = tuple(name for name in ask.batch if ask.marks and _mark(ask, hosts.get(name)) == DONE)
     return tuple(name for name in ask.batch if name not in done), done
 
 
@@ -176,3 +172,27 @@ def _wait(answer: GateAnswer, board: leases.Leases) -> float:
     # Requeue after the longest blocker, since all must end. Blockers of unknown duration are checked at an interval.
     longest = max((one.wait for one in answer.blockers if one.wait is not None), default=allocation.ROOM_CHECK)
     return round(min(max(longest, LEAST_WAIT), LONGEST_WAIT), 3)
+
+
+def _keeper(ask: GateRequest, host: Host, observed_state: planning.ObservedState, settings: Settings) -> str | None:
+    """Return the keeper of the VM's replica: a present one first, then a VM that stays in service. Return None if only this VM was observed."""
+    readable = {other.name: other for other in observed_state.hosts if other.ok and other.name != host.name}
+    hit = {participant.host.name for event_state in observed_state.event_states for participant in event_state.hit}
+    # VMs of the batch may lose their disks in the same upgrade.
+    for avoided in (hit | set(ask.batch), set(ask.batch), set()):
+        for name in _candidates(ask, host, readable, settings):
+            if name in readable and name not in avoided:
+                return name
+    return None
+
+
+def _candidates(ask: GateRequest, host: Host, readable: dict[str, Host], settings: Settings) -> Iterator[str]:
+    for name, other in readable.items():
+        if other.observation and any(replica.vm == host.name and replica.record.event.key == ask.lease_id.lower() for replica in other.observation.replicas):
+            yield name
+    for group in settings.capacity:
+        if host.name in group.members:
+            # Start at a different VM for each host, so that replicas spread over many.
+            place = group.members.index(host.name) + 1
+            yield from (*group.members[place:], *group.members[:place])
+    yield from readable

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
@@ -36,10 +36,6 @@ class Blocker:
     event_id: str | None = None
     wait: float | None = None
     """Seconds until it may be over; None if unknown."""
-
-    def shown(self) -> dict[str, Any]:
-        """Return the blocker as the gate does."""
-        return asdict(self)
 
 
 def counts(event_state: EventState, ask: GateRequest) -> bool:
@@ -214,8 +210,7 @@ def of_leases(board: Leases, batch: Iterable[str], hosts: Mapping[str, Host]) ->
     """Return other runs with leases on the batch. Their leases block whatever the order."""
     found = []
     for name in batch:
-        message = leases.at_work(board, [name])
-        if message:
+        if message := leases.at_work(board, [name]):
             live = next(lease for lease in board.others[name] if not lease.expired)
             found.append(Blocker("lease", message + _until_when(live, hosts[name]), name, live.event_id))
     return found

@@ -71,12 +71,10 @@ def _is_users(event: Event) -> bool:
 def _why_not(event_state: EventState, board: Leases, drained: set[str]) -> str | None:
     if event_state.divided or event_state.contradicted:
         return event_state.conflict or f"{', '.join(event_state.contradicted) or 'its VMs'} contradict each other about it"
-    others = [*event_state.named.unmanaged, *event_state.named.unsure, *event_state.retired]
-    if others:
+    if others := [*event_state.named.unmanaged, *event_state.named.unsure, *event_state.retired]:
         return f"it also names {', '.join(others)}, which this upgrade has not drained"
     if not event_state.hit:
         return "it names no managed VM"
-    missing = [participant.host.name for participant in event_state.hit if participant.host.name not in drained]
-    if missing:
+    if missing := [participant.host.name for participant in event_state.hit if participant.host.name not in drained]:
         return f"{', '.join(missing)} is not drained under this upgrade's lease"
     return leases.at_work(board, [participant.host.name for participant in event_state.hit])

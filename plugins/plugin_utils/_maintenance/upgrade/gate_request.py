@@ -56,8 +56,7 @@ def load(value: Any) -> GateRequest:
     if not isinstance(value, Mapping):
         raise GateError(f"ask must be a dictionary with upgrade and batch, not {type(value).__name__}")
     given = {plain_values.text(key) or "": item for key, item in value.items()}
-    unknown = sorted(set(given) - set(GateRequest.__dataclass_fields__))
-    if unknown:
+    if unknown := sorted(set(given) - set(GateRequest.__dataclass_fields__)):
         raise GateError(f"unknown keys {', '.join(unknown)}; there are {', '.join(GateRequest.__dataclass_fields__)}")
     ahead = given.get("look_ahead")
     return GateRequest(

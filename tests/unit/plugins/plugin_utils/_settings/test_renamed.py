@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.filter.no_renamed import Filt
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import record_arguments
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings, SettingsError, load
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import renamed
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.names import is_setting, setting_names
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import is_setting, setting_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 CHANGELOG = (ROOT / "changelogs" / "changelog.yaml").read_text()

@@ -15,11 +15,15 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.filter.no_settings import FilterModule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import (
+    OTHERS,
+    RESULTS,
+    ROLES,
+    is_setting,
     refused_hosts,
+    setting_names,
     settings_in,
     why_refused,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.names import OTHERS, RESULTS, ROLES, is_setting, setting_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 

@@ -1,11 +1,12 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ids of events on screens."""
+"""Short forms of ids and of lists, for messages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 
@@ -16,3 +17,9 @@ LONGEST = 40
 def short_id(event_id: str) -> str:
     """Return the beginning of a GUID, which distinguishes events well enough in a line; any other id as a whole."""
     return event_id[:8] if GUID.fullmatch(event_id) else printable(event_id, LONGEST)
+
+
+def some(names: Sequence[str], most: int, count: int | None = None) -> str:
+    """Return the first names, and how many more there are: of C(count) names, where not all of them are given."""
+    more = (len(names) if count is None else count) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
