@@ -96,7 +96,8 @@ def _override_note(event: Mapping[str, Any], line: str) -> str:
 
 def _when(event: Mapping[str, Any]) -> str:
     if not event["listed"]:
-        return "no longer listed"
+        # A VM that could not be read may still list it.
+        return "not known whether it is still listed" if event.get("unknown") else "no longer listed"
     if str(event["event_status"]).lower() == "started":
         return "started"
     left = event["starts_in"]
@@ -110,7 +111,9 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     answered = summary["answered"]
     asked = answered + len(summary["unreachable"]) + len(summary["failed"])
     events = summary["events"]
-    lines = [f"{answered} of {asked} VMs answered; {events or 'no'} event{'' if events == 1 else 's'}."]
+    # Without any answer nothing is known about events: never "no events".
+    found = f"; {events or 'no'} event{'' if events == 1 else 's'}" if answered or events or not asked else ", so nothing is known about events"
+    lines = [f"{answered} of {asked} VMs answered{found}."]
     sentences = (
         ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
         ("failed", "Could not be read: {}. Nothing is concluded about them."),
