@@ -60,6 +60,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, help="so many mutants of each package, drawn with --seed; all without it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--unseen", action="store_true", help="draw a sample of mutants that none before has tried, and report that sample alone")
+    parser.add_argument("--packages", nargs="*", default=[], help="only these of the packages, such as drain")
     parser.add_argument("--lanes", type=int, default=2, help="so many mutants at a time, each in a copy of the checkout")
     parser.add_argument("--fresh", action="store_true", help="forget the results; needed when the packages have changed")
     parser.add_argument("--survivors", action="store_true", help="try what survived once more, with the tests as they are now")
@@ -137,7 +138,8 @@ def wanted(database: WorkDB, options: argparse.Namespace) -> list[str]:
         return sorted(job for job, result in results.items() if result.test_outcome == TestOutcome.SURVIVED)
     packages = defaultdict(list)
     for item in sorted(database.work_items, key=place):
-        packages[report.package(item)].append(item)
+        if not options.packages or report.package(item).rpartition("/")[2] in options.packages:
+            packages[report.package(item)].append(item)
     dice = random.Random(options.seed)
     drawn, skipped = [], defaultdict(list)
     for items in packages.values():
