@@ -366,7 +366,9 @@ def test_what_is_given_is_not_kept_by_reference(key):
     assert (record["rule"] if key == "rule" else record["methods"][-1][key]) == {"a": {"b": 1}}
 
 
-@pytest.mark.parametrize("states,undone", [([], True), (["undone"], True), (["undone", "undone"], True), (["undone", "begun"], False), (["begun", "undone"], False)])
+@pytest.mark.parametrize(
+    "states,undone", [([], True), (["undone"], True), (["undone", "undone"], True), (["undone", "begun"], False), (["begun", "undone"], False)]
+)
 def test_every_method_must_be_undone(states, undone):
     record = {"undone": False, "methods": [{"id": str(number), "state": state} for number, state in enumerate(states)]}
     assert nothing_changed(record) is undone

@@ -437,6 +437,7 @@ def test_a_copy_that_changed_in_any_way_is_written_anew_and_no_other(records, re
 
 def test_of_two_copies_the_one_that_began_later_counts_then_the_higher_revision(replicas, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
     def at(begin, revision):
         history = [] if begin is None else [{"phase": "draining", "at": f"2026-11-21T20:0{begin}:00Z"}]
         return {**empty_record(EVENT), "phase": "draining", "history": history, "revision": revision}

@@ -108,7 +108,9 @@ def test_a_flag_file_is_moved_only_out_of_the_position_it_was_in(means, kind, be
     assert (files.calls, asked) == (undoes, [("/p", {"kind": kind, "mode": "644"}) if call == "restore" else ("/p",) for call in undoes])
 
 
-@pytest.mark.parametrize("interval,threshold,state,waits", [(5, 2, "begun", 11), (5, 2, "drained", 0), (0, 2, "begun", 0), (5, 0, "begun", 0), (1, 1, "begun", 2)])
+@pytest.mark.parametrize(
+    "interval,threshold,state,waits", [(5, 2, "begun", 11), (5, 2, "drained", 0), (0, 2, "begun", 0), (5, 0, "begun", 0), (1, 1, "begun", 2)]
+)
 def test_what_the_load_balancer_needs_is_waited_for_once(interval, threshold, state, waits):
     files = Refusing(FlagFileError("?"), exists=lambda path: False)
     one = task("probe_file", state=state, path="/p", interval=interval, threshold=threshold)
@@ -177,7 +179,8 @@ def test_a_message_about_a_damaged_option_keeps_to_its_length(name, system, stag
 
 
 @pytest.mark.parametrize("known,state,expected", [
-    ({"kind": "file"}, "new", {}), ({"kind": "file"}, "undone", {}), ({"kind": "file"}, "found", {"kind": "file"}), ({"kind": "file"}, "drained", {"kind": "file"}),
+    ({"kind": "file"}, "new", {}), ({"kind": "file"}, "undone", {}), ({"kind": "file"}, "found", {"kind": "file"}),
+    ({"kind": "file"}, "drained", {"kind": "file"}),
 ])  # fmt: skip
 def test_before_a_drain_has_begun_nothing_is_known_of_it(known, state, expected):
     assert task("none", finding=known, state=state).known == expected
