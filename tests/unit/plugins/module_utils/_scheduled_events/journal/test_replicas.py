@@ -474,3 +474,34 @@ def test_a_copy_may_have_its_limit_and_no_byte_more(replicas, extra):
             replicas.write("web1", None, record)
     else:
         assert replicas.write("web1", None, record).changed
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ({"format": 0}, "holds no replica that this version"), ({"format": 3}, "holds no replica that this version"), ({"format": None}, "holds no replica"),
+    ({"format": "2"}, "holds no replica that this version"), ({"record": None}, "holds no replica"), ({"record": []}, "holds no replica"),
+    ({"vm": None}, "names no VM or no event"), ({"vm": 5}, "names no VM or no event"), ({"vm": "web9"}, "belongs to another VM or event than its name says"),
+    ({"record": {"event": None}}, "names no VM or no event"), ({"record": {"event": {}}}, "names no VM or no event"),
+    ({"record": {"event": {"event_id": 5}}}, "names no VM or no event"), ({"record": {"event": {"event_id": "another"}}}, "belongs to another VM or event"),
+    ({"record": {"event": {"event_id": EVENT}, "phase": "?"}}, "has the unknown phase"),
+])  # fmt: skip
+def test_one_thing_that_is_wrong_makes_a_copy_none(records, replicas, wrong, words):
+    replicas.write("web1", "VM-1", drained(records))
+    path = os.path.join(replicas.files.where, NAME)
+    with open(path, encoding="utf-8") as stream:
+        data = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({**data, **wrong}, stream)
+    reading = replicas.read_all()
+    assert reading.replicas == [] and len(reading.problems) == 1
+    assert f"The file {NAME} in {replicas.files.where} is no replica of a record that can be used: it {words}" in reading.problems[0]
+
+
+@pytest.mark.parametrize("vm_id,found", [("VM-1", "VM-1"), ("", None), (None, None), (5, None), (["VM-1"], None)])
+def test_the_vm_id_of_a_copy_is_a_text_or_not_known(records, replicas, vm_id, found):
+    replicas.write("web1", "VM-1", drained(records))
+    path = os.path.join(replicas.files.where, NAME)
+    with open(path, encoding="utf-8") as stream:
+        data = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({**data, "vm_id": vm_id}, stream)
+    assert [one["vm_id"] for one in replicas.read_all().replicas] == [found]
