@@ -51,7 +51,7 @@ def tests_of(baseline: Baseline, path: str, source: str, line: int) -> list[str]
     file_lines = baseline.lines.get(path, {})
     found = {test for number in statement_lines(source, line) for test in file_lines.get(str(number), [])}
     if AT_IMPORT in found or not found:
-        folder = path.rpartition("/")[0] + "/"
+        folder = next((package for package in settings()["module-path"] if path.startswith(package + "/")), path.rpartition("/")[0]) + "/"
         found |= {test for name, lines in baseline.lines.items() if name.startswith(folder) for tests in lines.values() for test in tests}
     return sorted((test for test in found if test in baseline.seconds), key=lambda test: baseline.seconds[test])
 

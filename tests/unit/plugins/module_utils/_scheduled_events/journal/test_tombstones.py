@@ -111,7 +111,8 @@ WHOLE = {"format": 1, "event_id": EVENT, "vm_id": "VM-1", "at": "2026-11-21T20:0
 
 @pytest.mark.parametrize("wrong,words", [
     ({"format": 0}, "holds no tombstone that this version"), ({"format": 2}, "holds no tombstone"), ({"format": None}, "holds no tombstone"),
-    ({"event_id": None}, "holds no tombstone"), ({"event_id": 5}, "holds no tombstone"), ({"at": None}, "holds no tombstone"), ({"at": 5}, "holds no tombstone"),
+    ({"event_id": None}, "holds no tombstone"), ({"event_id": 5}, "holds no tombstone"),
+    ({"at": None}, "holds no tombstone"), ({"at": 5}, "holds no tombstone"),
     ({"event_id": "another"}, "belongs to another event than its name says"),
 ])  # fmt: skip
 def test_one_thing_that_is_wrong_makes_a_tombstone_none(files, host, wrong, words):
