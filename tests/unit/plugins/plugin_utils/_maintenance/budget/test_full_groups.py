@@ -234,3 +234,16 @@ def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
     short = event(**PAUSE)
     seen = [vm("vm1", [short], in_service=False), vm("vm2", in_service=False)]
     assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]
+
+
+def test_a_place_is_kept_for_an_older_event_whatever_a_group_says_in_which_it_takes_nobody_out() -> None:
+    """vm1 is out already and so takes no place of its group, which is over its limit; E1 waits for two places of the other group only."""
+    first, second, under_way = event("E1", ("vm1", "vm2", "vm3")), event("E2", ("vm4",), due=950), event("E0", ("vm5",))
+    seen = [vm("vm1", [first], in_service=False), vm("vm2", [first]), vm("vm3", [first]), vm("vm4", [second])]
+    seen.append(vm("vm5", [under_way], [record("drained", under_way)]))
+    groups = [*group(0, ("vm1",)), {**group(2, ("vm2", "vm3", "vm4", "vm5"))[0], "name": "db"}]
+    found = plan(*seen, capacity=groups)
+    assert not [word for word in acts(found) if word.startswith("drain")]
+    assert "lets 2 of its 4 members be out" in reason(found, "E1") and "kept for E1, which is older" in reason(found, "E2")
+    # Without the older one there is room.
+    assert "drain vm4 E2" in acts(plan(vm("vm1", in_service=False), vm("vm2"), vm("vm3"), *seen[3:], capacity=groups))
