@@ -483,7 +483,7 @@ def test_a_new_begin_takes_back_that_it_was_verified(vm, method):
     assert seen == [{"verified_at": None, "phase": "draining", "reason": None, "rule": None, "deadline": None, "attempts": 1}]
 
 
-def test_whoever_failed_first_is_named_with_what_could_not_be_recorded(vm, method, monkeypatch):
+def test_the_first_failure_is_named_with_what_could_not_be_recorded(vm, method, monkeypatch):
     method.checks = [OSError("broken")]
     write = vm.files.write_exclusive
     writes = []

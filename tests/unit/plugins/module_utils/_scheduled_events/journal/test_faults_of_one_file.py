@@ -241,7 +241,7 @@ def test_a_replica_that_cannot_be_removed_is_named_and_one_that_is_gone_is_no_ch
 
 
 @pytest.mark.parametrize("name", ["event-e1.9.json", f"event-e1.{10**8}.json"])
-def test_a_higher_revision_that_is_no_record_is_set_aside_once_whoever_does_it(files, records, name):
+def test_a_higher_revision_that_is_no_record_is_set_aside_once_by_any_process(files, records, name):
     draining(records, "e1")
     files.put(name, b"{")
     # Another process has set it aside between the listing and this.
