@@ -236,7 +236,7 @@ def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
     assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]
 
 
-def test_a_place_is_kept_for_an_older_event_whatever_a_group_says_in_which_it_takes_nobody_out() -> None:
+def test_a_place_is_kept_for_an_older_event_beside_a_group_in_which_it_takes_no_place() -> None:
     """vm1 is out already and so takes no place of its group, which is over its limit; E1 waits for two places of the other group only."""
     first, second, under_way = event("E1", ("vm1", "vm2", "vm3")), event("E2", ("vm4",), due=950), event("E0", ("vm5",))
     seen = [vm("vm1", [first], in_service=False), vm("vm2", [first]), vm("vm3", [first]), vm("vm4", [second])]

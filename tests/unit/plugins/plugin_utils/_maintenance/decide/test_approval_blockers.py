@@ -156,7 +156,7 @@ def test_a_termination_is_approved_by_those_that_can() -> None:
         (900, {"pass_interval": 700, "undo_seconds": 701}, False),
     ],
 )
-def test_the_others_serve_meanwhile_only_where_neither_the_next_pass_nor_their_undo_would_be_too_late(due: float, timing: dict[str, float], waits: bool) -> None:
+def test_the_others_serve_meanwhile_only_where_there_is_time_for_a_pass_and_for_an_undo(due: float, timing: dict[str, float], waits: bool) -> None:
     two = event(resources=("vm1", "vm2"), due=due)
     first = vm("vm1", [two], [record("failed", two, ago=1, reason="it hangs", methods=[method("undone")])])
     found = plan(first, vm("vm2", [two], [record("drained", two)]), **timing)
