@@ -276,3 +276,10 @@ def test_a_batch_has_room_beside_what_is_taken_and_what_is_coming(limit: int, ba
     coming = {"vm2": "E2 is coming", "vm3": "E3 is coming", "vm9": "E4 is coming"}
     expected = None if text is None else f"capacity group 'web' lets {limit} of its 4 members be out{text}"
     assert allocation.no_room(budget, batch, coming) == expected
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_what_a_group_must_keep_is_said_with_the_last_place_and_with_more(limit: int) -> None:
+    seen = [vm("vm1", [event()], in_service=True), vm("vm2", in_service=True)]
+    found = plan(*seen, capacity=group(limit, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
+    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"
