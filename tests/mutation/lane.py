@@ -27,7 +27,7 @@ from collections import Counter
 
 import pytest
 import selection
-from collected import Server
+from collected import Server, limit_processor_time
 from cosmic_ray.mutating import use_mutation
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
@@ -38,6 +38,8 @@ FIRST_FILES = 3
 """So many test files are collected first; the others only where these find nothing."""
 KILLED_BY = "FAILED "
 TIME_LIMIT = 124
+CLOCK = 20
+"""Seconds on the clock for one of processor time, before a mutant that does nothing is ended."""
 
 
 OPTIONS = ["-x", "-q", "--tb=line", "-rf", "--no-header", "-p", "no:cacheprovider"]
@@ -95,20 +97,21 @@ class Lane:
         return TestOutcome.SURVIVED, f"{len(mutant.tests)} tests"
 
     def _run(self, mutant: Mutant, files: list[str], tests: list[str]) -> int:
-        """Run the tests in a forked process. A time limit that passes is a kill: the mutant never ends, or is far slower."""
-        limit = 30 + 5 * sum(self.baseline.seconds[test] for test in tests)
+        """Run the tests in a forked process. A limit of processor time that passes is a kill: the mutant never ends, or is far slower."""
+        limit = 15 + 5 * sum(self.baseline.seconds[test] for test in tests)
         if not mutant.fresh:
             return self.server.ask(mutant, tests, limit)
         child = os.fork()
         if not child:
             os.setsid()
+            limit_processor_time(limit)
             _run_pytest(self.log, self.folder, files, Chosen(tests))
         ended = os.pidfd_open(child)
-        in_time = bool(select.select([ended], [], [], limit)[0])
+        in_time = bool(select.select([ended], [], [], limit * CLOCK)[0])
         os.close(ended)
         _end(child)
         status = os.waitpid(child, 0)[1]
-        return os.waitstatus_to_exitcode(status) if in_time else TIME_LIMIT
+        return _code(os.waitstatus_to_exitcode(status)) if in_time else TIME_LIMIT
 
     def close(self) -> None:
         self.server.close()
@@ -131,12 +134,12 @@ class Collected:
         os.close(answers)
 
     def ask(self, mutant: Mutant, tests: list[str], limit: float) -> int:
-        _write(self._requests, json.dumps({"path": mutant.path, "mutant": mutant.code, "tests": tests}) + "\n")
+        _write(self._requests, json.dumps({"path": mutant.path, "mutant": mutant.code, "tests": tests, "seconds": limit}) + "\n")
         child = int(self._line(None))
-        code = self._line(limit)
+        code = self._line(limit * CLOCK)
         if code:
             _end(child)
-            return int(code)
+            return _code(int(code))
         _end(child)
         self._line(None)
         return TIME_LIMIT
@@ -201,6 +204,10 @@ def _old_time(path: pathlib.Path) -> t.Iterator[None]:
         yield
     finally:
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _code(code: int) -> int:
+    return TIME_LIMIT if code == -signal.SIGXCPU else code
 
 
 def _file(test: str) -> str:

@@ -53,13 +53,13 @@ def explained() -> dict[tuple[str, str, str], str]:
     return {(entry["function"], entry["line"], mutated): entry["reason"] for entry in entries for mutated in entry["becomes"]}
 
 
-def show(database: WorkDB, *, survivors: bool) -> int:
-    """Print the figures; return the exit code: 1 where a package misses the goal."""
+def show(database: WorkDB, *, survivors: bool, only: t.Collection[str] | None = None) -> int:
+    """Print the figures, of these mutants only if any are named; return the exit code: 1 where a package misses the goal."""
     reasons = explained()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     used = set()
     for item, result in sorted(database.completed_work_items, key=lambda one: (str(one[0].mutations[0].module_path), one[0].mutations[0].start_pos)):
-        if result.worker_outcome == WorkerOutcome.SKIPPED:
+        if result.worker_outcome == WorkerOutcome.SKIPPED or (only is not None and item.job_id not in only):
             continue
         (mutation,) = item.mutations
         key = (mutation.definition_name or "", *change(result))

@@ -42,6 +42,7 @@ def main() -> int:
     options = arguments()
     WORK.mkdir(parents=True, exist_ok=True)
     os.chdir(ROOT)
+    jobs = None
     if not options.report:
         copies = [copy(number) for number in range(options.lanes)]
         if options.fresh or not SESSION.exists():
@@ -51,13 +52,15 @@ def main() -> int:
             jobs = wanted(database, options)
         run(copies, jobs)
     with use_db(SESSION, WorkDB.Mode.open) as database:
-        return report.show(database, survivors=options.show)
+        return report.show(database, survivors=options.show, only=jobs if options.unseen else None)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, help="so many mutants of each package, drawn with --seed; all without it")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unseen", action="store_true", help="draw a sample of mutants that none before has tried, and report that sample alone")
+    parser.add_argument("--packages", nargs="*", default=[], help="only these of the packages, such as drain")
     parser.add_argument("--lanes", type=int, default=2, help="so many mutants at a time, each in a copy of the checkout")
     parser.add_argument("--fresh", action="store_true", help="forget the results; needed when the packages have changed")
     parser.add_argument("--survivors", action="store_true", help="try what survived once more, with the tests as they are now")
@@ -96,21 +99,11 @@ def call(folder: pathlib.Path, *command: str) -> None:
 
 
 def begin(folder: pathlib.Path) -> None:
-    """Make a new session of all mutants, without those that say nothing about the tests."""
+    """Make a new session of all mutants."""
     SESSION.unlink(missing_ok=True)
     tools = pathlib.Path(sys.executable).parent
     call(folder, str(tools / "cosmic-ray"), "init", str(selection.CONFIG), str(SESSION))
     call(folder, str(tools / "cr-filter-operators"), str(SESSION), str(selection.CONFIG))
-    os.chdir(folder)
-    with use_db(SESSION, WorkDB.Mode.open) as database:
-        skipped = defaultdict(list)
-        for item in database.pending_work_items:
-            reason = skip_reason(item)
-            if reason:
-                skipped[reason].append(item.job_id)
-        for reason, jobs in skipped.items():
-            database.set_multiple_results(jobs, WorkResult(WorkerOutcome.SKIPPED, output=reason))
-    os.chdir(ROOT)
 
 
 def measure(folder: pathlib.Path, tests: list[str]) -> None:
@@ -139,17 +132,33 @@ def skip_reason(item: WorkItem) -> str | None:
 
 
 def wanted(database: WorkDB, options: argparse.Namespace) -> list[str]:
-    """Return the ids of the mutants to try."""
+    """Return the ids of the mutants to try. Of those that say nothing about the tests, the session notes why."""
     results = dict(database.results)
     if options.survivors:
         return sorted(job for job, result in results.items() if result.test_outcome == TestOutcome.SURVIVED)
     packages = defaultdict(list)
     for item in sorted(database.work_items, key=place):
-        result = results.get(item.job_id)
-        if result is None or result.worker_outcome != WorkerOutcome.SKIPPED:
-            packages[report.package(item)].append(item.job_id)
+        if not options.packages or report.package(item).rpartition("/")[2] in options.packages:
+            packages[report.package(item)].append(item)
     dice = random.Random(options.seed)
-    drawn = [job for jobs in packages.values() for job in (dice.sample(jobs, min(options.sample, len(jobs))) if options.sample else jobs)]
+    drawn, skipped = [], defaultdict(list)
+    for items in packages.values():
+        dice.shuffle(items)
+        chosen: list[str] = []
+        for item in items:
+            if options.sample and len(chosen) == options.sample:
+                break
+            if item.job_id in results:
+                known = results[item.job_id].worker_outcome != WorkerOutcome.SKIPPED
+                # Beside a sample that was tried, a new one has other mutants only.
+                chosen += [item.job_id] if known and not options.unseen else []
+            elif reason := skip_reason(item):
+                skipped[reason].append(item.job_id)
+            else:
+                chosen.append(item.job_id)
+        drawn += chosen
+    for reason, jobs in skipped.items():
+        database.set_multiple_results(jobs, WorkResult(WorkerOutcome.SKIPPED, output=reason))
     dice.shuffle(drawn)
     return [job for job in drawn if job not in results]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import pathlib
 import sys
 import typing as t
-from collections import Counter
 
 import tomllib
 
@@ -30,7 +30,7 @@ class Baseline(t.NamedTuple):
     """What was found with the unchanged source."""
 
     lines: dict[str, dict[str, list[str]]]  # file, line, tests
-    seconds: dict[str, float]  # test
+    seconds: dict[str, float]  # test, processor time
     imports: list[str]  # modules that are none of ours
 
 
@@ -51,7 +51,7 @@ def tests_of(baseline: Baseline, path: str, source: str, line: int) -> list[str]
     file_lines = baseline.lines.get(path, {})
     found = {test for number in statement_lines(source, line) for test in file_lines.get(str(number), [])}
     if AT_IMPORT in found or not found:
-        folder = path.rpartition("/")[0] + "/"
+        folder = next((package for package in settings()["module-path"] if path.startswith(package + "/")), path.rpartition("/")[0]) + "/"
         found |= {test for name, lines in baseline.lines.items() if name.startswith(folder) for tests in lines.values() for test in tests}
     return sorted((test for test in found if test in baseline.seconds), key=lambda test: baseline.seconds[test])
 
@@ -62,12 +62,17 @@ def runs_at_import(baseline: Baseline, path: str, source: str, line: int) -> boo
     return any(AT_IMPORT in file_lines.get(str(number), []) for number in statement_lines(source, line))
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and of those that it started and that have ended: the same however busy the machine is."""
+    return sum(os.times()[:4])
+
+
 def measure(tests: list[str], folders: list[str], slowest: float) -> Baseline:
     """Run the tests under coverage; end this process when one of them fails."""
     import coverage
     import pytest
 
-    seconds: Counter[str] = Counter()
+    seconds: dict[str, float] = {}
 
     class Contexts:
         """Tell coverage which test runs."""
@@ -75,13 +80,12 @@ def measure(tests: list[str], folders: list[str], slowest: float) -> Baseline:
         @pytest.hookimpl(wrapper=True)
         def pytest_runtest_protocol(self, item: t.Any) -> t.Any:
             measured.switch_context(item.nodeid)
+            before = processor_seconds()
             try:
                 return (yield)
             finally:
+                seconds[item.nodeid] = processor_seconds() - before
                 measured.switch_context(AT_IMPORT)
-
-        def pytest_runtest_logreport(self, report: t.Any) -> None:
-            seconds[report.nodeid] += report.duration
 
     measured = coverage.Coverage(data_file=None, include=[f"{folder}/*" for folder in folders])
     measured.start()

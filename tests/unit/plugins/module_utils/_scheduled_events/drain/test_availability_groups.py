@@ -69,3 +69,32 @@ def test_what_is_here_must_be_in_step(more, waits):
     one = HERE._replace(**more)
     expected = [f"availability group ORDERS is not synchronised here yet ({one.role}, {one.health})"] if waits else []
     assert groups.out_of_step(["ORDERS", "Bills"], [one]) == expected
+
+
+def test_each_group_is_judged_by_its_own_replicas():
+    orders = [HERE, replica("SQL2", ready=False), replica("SQL3")]
+    bills = [one._replace(group="BILLS") for one in (HERE, replica("SQL2"), replica("SQL3", mode="ASYNCHRONOUS_COMMIT"))]
+    empty = [HERE._replace(group="Empty")]
+    every = [*empty, *orders, *bills]
+    assert groups.targets(["Empty", "Orders", "Bills"], every, AROUND) == {"Orders": "SQL3", "Bills": "sql2"}
+    assert groups.candidates("Orders", every, AROUND) == {"sql2": "not synchronised", "SQL3": ""}
+    assert groups.candidates("Bills", every, AROUND) == {"sql2": "", "SQL3": "not synchronised"}
+    assert groups.primary_here(["None", "Bills", "Orders"], every) == ["Bills", "Orders"]
+    assert groups.unknown(["None", "Bills", "Neither", "Orders"], every) == ["None", "Neither"]
+
+
+def test_what_is_out_of_step_is_named_for_each_group_of_the_method():
+    late = HERE._replace(health="NOT_HEALTHY")
+    every = [HERE, late._replace(group="Bills"), late._replace(group="Other"), late._replace(group="Last", role="SECONDARY")]
+    assert groups.out_of_step(["Orders", "bills", "Last"], every) == [
+        "availability group bills is not synchronised here yet (PRIMARY, NOT_HEALTHY)",
+        "availability group Last is not synchronised here yet (SECONDARY, NOT_HEALTHY)",
+    ]
+
+
+@pytest.mark.parametrize("flaws", range(1, 16))
+def test_one_flaw_of_a_replica_is_enough(flaws):
+    """Any of the four, and any number of them together."""
+    wrong = [{"mode": "ASYNCHRONOUS_COMMIT"}, {"ready": False}, {"health": "NOT_HEALTHY"}, {"role": "PRIMARY"}]
+    more = {key: value for number, flaw in enumerate(wrong) if flaws >> number & 1 for key, value in flaw.items()}
+    assert groups.candidates("Orders", [HERE, replica("SQL2", **more)], AROUND) == {"sql2": "not synchronised"}

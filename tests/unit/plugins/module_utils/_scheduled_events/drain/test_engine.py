@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import said
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.journal import entry_of
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_changes import RecordChange
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import (
@@ -340,7 +342,8 @@ def test_a_method_without_one_of_its_functions_is_not_made(forgotten):
         "undo": lambda self, machine, task: Answer("undone"),
     }
     whole, partial = (type("Made", (Method,), {name: function for name, function in every.items() if name != left_out}) for left_out in ("", forgotten))
-    assert whole()
+    # By itself a method finds nothing, and hands nothing over.
+    assert (whole().find(None, None), whole().handover(None, None)) == ({}, {})
     with pytest.raises(TypeError, match=forgotten):
         partial()
 
@@ -403,3 +406,141 @@ def test_methods_whose_names_do_not_come_in_the_order_of_the_alphabet_keep_their
     assert vm.drain(*steps).state == "drained"
     assert [(entry["id"], entry["state"]) for entry in vm.record()["methods"]] == [("b", "drained"), ("a", "drained")]
     assert method.calls == ["find", "begin", "check", "check", "find", "begin", "check"]
+
+
+class Watched(Scripted):
+    """It keeps what each of its functions is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.tasks = []
+
+    def find(self, machine, task):
+        self.tasks.append(("find", task))
+        return super().find(machine, task)
+
+    def begin(self, machine, task):
+        self.tasks.append(("begin", task))
+        super().begin(machine, task)
+
+    def check(self, machine, task):
+        self.tasks.append(("check", task))
+        return super().check(machine, task)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    method = Watched()
+    monkeypatch.setitem(registry.METHODS, "scripted", method)
+    return method
+
+
+def test_each_function_is_given_the_event_and_how_far_the_method_is(vm, watched):
+    given = {"names": ["a"], "more": 1}
+    vm.drain(step(given=given, override={"more": 2}), deadline=DEADLINE, peers={"web2": "vm_2"})
+    assert [(name, task.state, task.finding, task.present) for name, task in watched.tasks] == [
+        ("find", "new", {}, {}),
+        ("begin", "found", {"was": "in"}, {"was": "in"}),
+        ("check", "found", {"was": "in"}, {}),
+    ]
+    for name, task in watched.tasks:
+        assert (task.options, task.resources, task.peers) == ({"names": ["a"], "more": 2}, ["vm_0", "vm_1"], {"web2": "vm_2"})
+        assert (task.environment["MAINTENANCE_EVENT_ID"], task.environment["MAINTENANCE_EVENT_DEADLINE"]) == (EVENT, DEADLINE)
+        assert (task.since is None) is (name == "find")
+    watched.tasks.clear()
+    at = vm.entry("1-scripted")["at"]
+    vm.drain(step(given=given, override={"more": 2}))
+    assert [(name, task.state, task.since, task.environment["MAINTENANCE_EVENT_DEADLINE"]) for name, task in watched.tasks] == [("check", "drained", at, "")]
+
+
+@pytest.mark.parametrize("where,found", [("own", {"a": 1, "b": 3}), ("controller", {"a": 2, "b": 3}), (None, {"a": 2, "b": 3})])
+def test_the_options_of_the_record_count_on_the_vm_itself_and_an_override_everywhere(vm, watched, where, found):
+    vm.drain(step(given={"a": 1, "b": 1}))
+    watched.tasks.clear()
+    vm.drain(step(given={"a": 2, "b": 2}, override={"b": 3}, where=where))
+    assert [task.options for _name, task in watched.tasks] == [found]
+    # What is undone begins with the options of the settings.
+    vm.undo(step())
+    watched.tasks.clear()
+    vm.drain(step(given={"a": 2, "b": 2}, where=where))
+    assert {name: task.options for name, task in watched.tasks} == dict.fromkeys(("find", "begin", "check"), {"a": 2, "b": 2})
+
+
+def test_what_every_method_says_is_told(vm, method):
+    method.checks = [Answer("drained", note="one."), Answer("drained"), Answer("draining", "wait")]
+    outcome = vm.drain(step(identifier="a"), step(identifier="b"), step(identifier="c"))
+    assert (outcome.state, outcome.error, outcome.warning) == ("draining", "wait", "one.")
+    method.checks = [Answer("drained", note="one."), Answer("drained"), Answer("drained", note="three.")]
+    assert vm.drain(step(identifier="a"), step(identifier="b"), step(identifier="c")).warning == "one. three."
+
+
+def test_a_new_begin_takes_back_that_it_was_verified(vm, method):
+    assert vm.drain(step(), rule={"name": "a"}, deadline=DEADLINE).record["verified_at"]
+    seen = []
+    method.checks = [Answer("lost", "x")]
+    method.on_begin = lambda machine, task: seen.append({key: vm.record()[key] for key in ("verified_at", "phase", "reason", "rule", "deadline", "attempts")})
+    assert vm.drain(step()).record["verified_at"]
+    assert seen == [{"verified_at": None, "phase": "draining", "reason": None, "rule": None, "deadline": None, "attempts": 1}]
+
+
+def test_the_first_failure_is_named_with_what_could_not_be_recorded(vm, method, monkeypatch):
+    method.checks = [OSError("broken")]
+    write = vm.files.write_exclusive
+    writes = []
+
+    def full(name, content):
+        writes.append(name)
+        if len(writes) > 1:
+            raise OSError(28, "No space left on device")
+        write(name, content)
+
+    monkeypatch.setattr(vm.files, "write_exclusive", full)
+    outcome = vm.drain(step())
+    assert outcome.state == "failed" and outcome.error.startswith("1-scripted: broken; The record of event ") and "No space left" in outcome.error
+    assert vm.entry("1-scripted")["state"] == "found"
+
+
+@pytest.mark.parametrize("error,words", [
+    (KeyError("x"), "KeyError: 'x'"), (TypeError("x"), "TypeError: x"), (ValueError("x"), "ValueError: x"), (ValueError(), "ValueError: "),
+    (OSError("x"), "x"), (OSError(), "OSError"), (RuntimeError("x"), "x"), (RuntimeError(), "RuntimeError"),
+])  # fmt: skip
+def test_an_error_is_named_where_it_says_little(error, words):
+    assert said(error) == words
+
+
+@pytest.mark.parametrize("state,before,untouched", [
+    ("new", None, True), ("new", {}, True), ("undone", {"a": 1}, True), ("failed", None, True), ("failed", {}, False), ("found", {"a": 1}, False),
+    ("undoing", {}, False), ("begun", {}, False),
+])  # fmt: skip
+def test_a_method_is_untouched_before_it_has_found_anything_and_when_it_is_undone(state, before, untouched):
+    record = {"methods": [{"id": "a", "state": "drained"}, {"id": "b", "state": state, "before": before, "options": None}]}
+    entry = entry_of(record, "b")
+    assert (entry.untouched, entry.options) == (untouched, {})
+    assert entry_of(record, "c") == entry_of(None, "b") == ("new", None, {}, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "boot,entry_boot,begins",
+    [("boot-2", "boot-1", True), ("boot-1", "boot-1", False), ("boot-2", None, True), ("boot-0", "boot-1", True), (None, "boot-1", False)],
+)
+def test_another_boot_is_any_other_than_the_one_it_began_in(vm, method, boot, entry_boot, begins):
+    method.checks = ["draining", "draining"]
+    vm.drain(step())
+    vm.damage(lambda data: data["methods"][0].update(boot_id=entry_boot))
+    vm.boot, method.calls[:] = boot, []
+    vm.drain(step())
+    assert method.calls == (["find", "begin", "check"] if begins else ["check"])
+
+
+def test_what_is_lost_stops_for_its_copy_before_it_acts_outside_again(vm, method):
+    where = {"outside": True, "where": "controller"}
+    vm.drain(step(**where), stop_at_finding=True)
+    vm.drain(step(**where))
+    method.calls.clear()
+    method.checks = ["lost"]
+    outcome = vm.drain(step(identifier="0-scripted"), step(**where), stop_at_finding=True)
+    assert (outcome.state, outcome.handover) == ("drained", {})
+    method.checks = ["drained", "lost"]
+    method.calls.clear()
+    outcome = vm.drain(step(identifier="0-scripted"), step(**where), step(identifier="2-scripted"), stop_at_finding=True)
+    assert (outcome.state, method.calls) == ("found", ["check", "check", "find"])

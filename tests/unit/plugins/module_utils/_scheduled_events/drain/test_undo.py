@@ -236,3 +236,10 @@ def test_while_it_is_still_at_it_nothing_new_is_written(vm, methods):
     revision = vm.undo(step("second")).record["revision"]
     assert vm.undo(step("second"))[:2] == ("undoing", "one left")
     assert vm.record()["revision"] == revision
+
+
+def test_a_part_that_is_left_to_an_operator_is_recorded_of_what_was_undone_already(vm, methods):
+    drained(vm, methods)
+    assert vm.undo(step("second")).state == "undone"
+    vm.undo(step("second", ends=False))
+    assert vm.entry("1-second")["state"] == "undoing"

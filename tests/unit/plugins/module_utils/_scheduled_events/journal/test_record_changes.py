@@ -289,3 +289,145 @@ def test_no_other_event_passes_for_this_one(other):
         apply_change(begun(), EVENT, RecordChange(event={"event_id": other}), LATER)
     with pytest.raises(RecordsError, match="the record to restore is of"):
         apply_change(None, other, RecordChange(restore=dict(begun(), revision=4)), LATER)
+
+
+WHOLE = {"1": 1, " 7 ": 7, "-3": -3, 0: 0, 12: 12}
+
+
+@pytest.mark.parametrize("value", WHOLE)
+def test_a_whole_number_comes_as_a_number_or_as_text(value):
+    assert apply_change(begun(), EVENT, RecordChange(changes={"attempts": value}), LATER)["attempts"] == WHOLE[value]
+    found = apply_change(begun(), EVENT, RecordChange(event={"duration_in_seconds": value}), LATER)
+    assert found["event"]["duration_in_seconds"] == WHOLE[value]
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_duration_that_is_not_known_is_none(nothing):
+    known = apply_change(begun(), EVENT, RecordChange(event={"duration_in_seconds": 5}), LATER)
+    assert apply_change(known, EVENT, RecordChange(event={"duration_in_seconds": nothing}), LATER)["event"]["duration_in_seconds"] is None
+
+
+def test_each_key_of_an_event_is_taken_over_but_its_id():
+    event = {
+        "event_id": f" {EVENT.lower()} ",
+        "event_type": "Freeze",
+        "event_status": "Started",
+        "event_source": "Platform",
+        "not_before": "soon",
+        "description": "text",
+        "resources": ("a", "b"),
+        "duration_in_seconds": 9,
+    }
+    found = apply_change(begun(), EVENT, RecordChange(event=event), LATER)["event"]
+    assert found == {**event, "event_id": EVENT, "resources": ["a", "b"]}
+    assert apply_change(dict(begun(), event=found), EVENT, RecordChange(event={"event_type": None}), LATER)["event"] == {**found, "event_type": None}
+
+
+def test_the_names_of_the_vm_are_noted_and_not_forgotten():
+    record = apply_change(begun(), EVENT, RecordChange(vm_id="VM-1", vm_name="web1"), LATER)
+    assert (record["vm_id"], record["vm_name"]) == ("VM-1", "web1")
+    again = apply_change(record, EVENT, RecordChange(vm_id="", vm_name=None), LATER)
+    assert (again["vm_id"], again["vm_name"]) == ("VM-1", "web1")
+    assert apply_change(record, EVENT, RecordChange(vm_name="web2"), LATER)["vm_name"] == "web2"
+
+
+STAMPED = ("deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since")
+
+
+@pytest.mark.parametrize("key", STAMPED)
+def test_every_time_of_a_record_can_be_stamped_alone_or_with_others(key):
+    record = apply_change(begun(), EVENT, RecordChange(stamp=[key]), LATER)
+    assert [one for one in STAMPED if record[one] == LATER] == [key]
+    assert [one for one in STAMPED if apply_change(begun(), EVENT, RecordChange(stamp=list(STAMPED)), LATER)[one] != LATER] == []
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_one_stamp_that_there_is_not_is_enough(place):
+    stamps = ["verified_at", "approved_at", "started_at"]
+    stamps[place] = "reason"
+    with pytest.raises(RecordsError, match="stamp names 'reason'; known are deadline, verified_at"):
+        apply_change(begun(), EVENT, RecordChange(stamp=stamps), LATER)
+
+
+@pytest.mark.parametrize("outcome", ["completed", "cancelled", "unknown"])
+def test_an_outcome_is_one_of_three_and_can_be_taken_back(outcome):
+    record = apply_change(begun(), EVENT, RecordChange(changes={"outcome": outcome}), LATER)
+    assert record["outcome"] == outcome
+    for nothing in (None, ""):
+        assert apply_change(record, EVENT, RecordChange(changes={"outcome": nothing}), LATER)["outcome"] is None
+
+
+@pytest.mark.parametrize("key", ["rule", "before", "options"])
+def test_what_is_given_is_not_kept_by_reference(key):
+    value = {"a": {"b": 1}}
+    change = RecordChange(changes={"rule": value}) if key == "rule" else RecordChange(method={"id": "9-x", key: value})
+    record = apply_change(begun(), EVENT, change, LATER)
+    value["a"]["b"] = 2
+    assert (record["rule"] if key == "rule" else record["methods"][-1][key]) == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize(
+    "states,undone", [([], True), (["undone"], True), (["undone", "undone"], True), (["undone", "begun"], False), (["begun", "undone"], False)]
+)
+def test_every_method_must_be_undone(states, undone):
+    record = {"undone": False, "methods": [{"id": str(number), "state": state} for number, state in enumerate(states)]}
+    assert nothing_changed(record) is undone
+    assert nothing_changed({**record, "undone": True}) is True
+
+
+@pytest.mark.parametrize("states,prunable", [(["undone"], True), (["begun"], False)])
+def test_a_held_record_is_pruned_by_its_methods_too(states, prunable):
+    history = [{"phase": "noticed", "at": utc_text(START - 10**7)}, {"phase": "held", "at": NOON}]
+    record = {"undone": False, "phase": "held", "history": history, "missing_since": NOON, "methods": [{"id": "1-x", "state": state} for state in states]}
+    assert may_be_pruned(record, utc_text(START + 86401), 86400) is prunable
+    # The last entry of its history counts.
+    assert not may_be_pruned(record, utc_text(START + 86400), 86400)
+    assert not may_be_pruned({**record, "history": []}, utc_text(START + 10**8), 86400)
+
+
+@pytest.mark.parametrize("before,after,shown", [
+    (None, {"revision": 1, "phase": "noticed"}, ({}, {"phase": "noticed"})),
+    ({"revision": 1, "phase": "noticed", "b": 1}, None, ({"phase": "noticed", "b": 1}, {})),
+    ({"revision": 1, "a": 1, "b": 1}, {"revision": 2, "a": 1, "b": 2, "c": None}, ({"b": 1}, {"b": 2})),
+    ({"revision": 1, "a": 1}, {"revision": 2, "a": 1}, ({}, {})),
+    (None, None, ({}, {})),
+])  # fmt: skip
+def test_a_difference_has_the_keys_of_either_side(before, after, shown):
+    found = difference(before, after, "event-x")
+    assert (found["before"], found["after"]) == shown
+    assert (found["before_header"], found["after_header"]) == ("event-x", "event-x")
+
+
+@pytest.mark.parametrize("attempts,entries", [(0, 1), (1, 2), (2, 2)])
+def test_a_failure_is_counted_once_for_each_attempt(attempts, entries):
+    failed = apply_change(None, EVENT, RecordChange(changes={"phase": "failed"}), NOON)
+    again = apply_change(failed, EVENT, RecordChange(changes={"phase": "failed", "attempts": attempts}), LATER)
+    assert len(again["history"]) == entries
+    held = apply_change(None, EVENT, RecordChange(changes={"phase": "held"}), NOON)
+    assert len(apply_change(held, EVENT, RecordChange(changes={"phase": "held", "attempts": attempts}), LATER)["history"]) == 1
+
+
+def test_a_record_without_a_history_gets_its_phase_in_it():
+    record = dict(begun(), history=[])
+    assert apply_change(record, EVENT, RecordChange(), LATER)["history"] == [{"phase": "noticed", "at": LATER}]
+
+
+@pytest.mark.parametrize("state", [None, ""])
+@pytest.mark.parametrize("at", [None, utc_text(START + 99)])
+def test_the_time_of_a_method_is_now_unless_it_is_given(state, at):
+    given = {"id": "9-x", "state": state, **({} if at is None else {"at": at})}
+    assert apply_change(begun(), EVENT, RecordChange(method=given), LATER)["methods"][-1]["at"] == (at or LATER)
+
+
+@pytest.mark.parametrize("new,anew", [("found", True), ("begun", True), ("drained", False), ("failed", False), ("undoing", False), ("undone", False)])
+def test_only_a_new_begin_after_an_undo_replaces_what_was_found(new, anew):
+    undone = apply_change(begun(), EVENT, RecordChange(method={"id": "1-service", "state": "undone"}), LATER)
+    given = {"id": "1-service", "state": new, "before": {"active": False}, "options": {"name": "other"}}
+    (method,) = apply_change(undone, EVENT, RecordChange(method=given), LATER)["methods"]
+    assert (method["before"], method["options"]) == (({"active": False}, {"name": "other"}) if anew else ({"active": True}, {"name": "nginx"}))
+
+
+@pytest.mark.parametrize("identifier", [None, "", 5, ["1-x"]])
+def test_a_method_needs_a_name(identifier):
+    with pytest.raises(RecordsError, match="method needs an id, such as 1-service; it is "):
+        apply_change(begun(), EVENT, RecordChange(method={"id": identifier, "state": "begun"}), LATER)

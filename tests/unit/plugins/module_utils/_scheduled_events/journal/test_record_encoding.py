@@ -22,14 +22,18 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import (
     bounded_history,
+    complete,
     decode,
     encode,
     repaired_lineage,
+    replace_file,
+    whole_within,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
     RecordsError,
     Unreadable,
     empty_record,
+    shorten,
 )
 
 NAME = "event-x.1.json"
@@ -189,3 +193,112 @@ def test_a_file_may_be_as_large_as_a_record_and_no_larger():
     assert read(rule={"text": "a" * (RECORD_BYTES - least)})
     with pytest.raises(Unreadable, match=f"is larger than {RECORD_BYTES} bytes"):
         read(rule={"text": "a" * (RECORD_BYTES - least + 1)})
+
+
+class FullFiles:
+    """A directory in which one operation fails; it notes every call."""
+
+    where = "/records"
+
+    def __init__(self, **errors):
+        self.errors, self.calls = errors, []
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            self.calls.append((name, *arguments))
+            if name in self.errors:
+                raise self.errors[name]
+
+        return call
+
+
+FAILURES = [OSError(28, "No space left on device"), ValueError("not a plain file name")]
+
+
+@pytest.mark.parametrize("failing", ["make", "write_exclusive", "rename", "sync"])
+@pytest.mark.parametrize("error", FAILURES)
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_small_file_that_cannot_be_written_leaves_nothing_beside(failing, error, kept):
+    files = FullFiles(**{failing: error}, **({"unlink": FileNotFoundError(2, "No such file")} if kept else {}))
+    with pytest.raises(RecordsError) as caught:
+        replace_file(files, "mark.json", {"a": 1}, "The mark")
+    assert str(caught.value) == f"The mark mark.json in /records cannot be written: {error}."
+    steps = ["make", "write_exclusive", "rename", "sync"]
+    assert [call[0] for call in files.calls] == [*steps[: steps.index(failing) + 1], "unlink"]
+    assert files.calls[-1][1].startswith("temporary-") and files.calls[-1][1].endswith(".json")
+
+
+def test_a_small_file_is_written_beside_and_renamed():
+    files = FullFiles()
+    replace_file(files, "mark.json", {"b": [1], "a": None}, "The mark")
+    (_make, write, rename, _sync) = files.calls
+    assert [call[0] for call in files.calls] == ["make", "write_exclusive", "rename", "sync"]
+    assert (write[2], rename[1:]) == (b'{\n "a": null,\n "b": [\n  1\n ]\n}\n', (write[1], "mark.json"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_a_small_file_that_is_no_json_is_not_written(value):
+    files = FullFiles()
+    with pytest.raises(RecordsError, match=r"^The mark mark.json in /records cannot be written"):
+        replace_file(files, "mark.json", {"a": value}, "The mark")
+    assert [call[0] for call in files.calls] == ["unlink"]
+
+
+def test_a_record_that_is_nested_without_end_is_refused():
+    endless = {}
+    endless["again"] = endless
+    deep = None
+    for _level in range(100000):
+        deep = [deep]
+    for value in (endless, {"deep": deep}):
+        with pytest.raises(RecordsError, match="cannot be stored as JSON"):
+            encode({**empty_record("x"), "revision": 1, "rule": value})
+
+
+def test_a_large_record_is_written_without_blanks():
+    rule = {"text": ["a"] * 150000}
+    content = encode({**empty_record("x"), "revision": 1, "rule": rule})
+    assert content.startswith(b'{"approved_at":null,') and content.endswith(b"}\n") and json.loads(content)["rule"] == rule
+
+
+def test_messages_repeat_no_more_than_a_hundred_characters():
+    assert shorten("x" * 200) == "'" + "x" * 99
+    assert shorten("x" * 98) == "'" + "x" * 98 + "'"
+    with pytest.raises(Unreadable, match=r"^has the unknown phase '" + "x" * 99 + "$"):
+        read(phase="x" * 200)
+
+
+@pytest.mark.parametrize("number", [0, 1, REVISION - 1])
+@pytest.mark.parametrize("found", [-1, 0, 1, 2, REVISION - 1, REVISION, REVISION + 1, True, 1.0, "1", None])
+def test_a_whole_number_within_its_limits(number, found):
+    expected = found if type(found) is int and number <= found <= REVISION else None
+    assert whole_within(found, number, REVISION) == expected
+
+
+@pytest.mark.parametrize("key", ["history", "methods"])
+@pytest.mark.parametrize("place", range(3))
+def test_one_entry_that_is_none_makes_the_whole_list_none(key, place):
+    good = {"history": {"phase": "noticed", "at": NOW}, "methods": {"id": "1-none"}}[key]
+    entries = [dict(good, id=f"{number}-none") for number in range(3)]
+    assert len(read(**{key: entries})[key]) == 3
+    for wrong in ("x", None, [], {}):
+        with pytest.raises(Unreadable):
+            read(**{key: [*entries[:place], wrong, *entries[place + 1 :]]})
+
+
+@pytest.mark.parametrize("rule,kept", [(None, None), ({}, {}), ({"name": "x"}, {"name": "x"})])
+def test_an_object_is_one_or_nothing(rule, kept):
+    assert read(rule=rule)["rule"] == kept
+
+
+def test_a_revision_in_the_content_is_compared_only_where_it_is_one():
+    assert read(name="event-x.7.json", revision=7)["revision"] == 7
+    assert read(name="event-x.7.json", revision=REVISION)["revision"] == 7
+    for other in (1, 6, 8, REVISION - 1):
+        with pytest.raises(Unreadable, match="holds another revision"):
+            read(name="event-x.7.json", revision=other)
+
+
+@pytest.mark.parametrize("revision,found", [(None, 0), (0, 0), (5, 5), (REVISION, REVISION), (REVISION + 1, 0), (-1, 0), (True, 0), ("5", 0)])
+def test_a_record_that_is_given_has_a_revision_or_none(revision, found):
+    assert complete({"event": {"event_id": "x"}, "revision": revision})["revision"] == found

@@ -82,3 +82,54 @@ def test_what_holds_beside_a_decision_holds_nothing_beside_itself():
     outer = {"action": "hold", "who": "alice", "at": "2026-11-22T08:00:00Z", "until": "2026-11-23T08:00:00Z", "beside": [{**inner, "beside": [inner]}]}
     found = checked_decision(outer)
     assert [(one["action"], one["vm"], one["beside"]) for one in found["beside"]] == [("retire_vm", "vm_1", [])]
+
+
+@pytest.mark.parametrize("key", ["who", "why", "vm"])
+def test_a_text_of_a_thousand_characters_is_kept_and_no_longer_one(key):
+    assert checked_decision({**RETIRE, key: "x" * 1000})[key] == "x" * 1000
+    assert checked_decision({**RETIRE, key: "  " + "x" * 1000 + "\n"})[key] == "x" * 1000
+    with pytest.raises(WrongDecision, match=f"^has more than 1000 characters in {key}$"):
+        checked_decision({**RETIRE, key: "x" * 1001})
+
+
+@pytest.mark.parametrize("wrong", ["x" * 2000, {**HOLD, "action": "x" * 2000}, {**HOLD, "beside": "x" * 2000}, {**HOLD, "until": "x" * 1000}])
+def test_a_message_repeats_no_more_than_a_hundred_characters_of_what_is_wrong(wrong):
+    with pytest.raises(WrongDecision) as caught:
+        checked_decision(wrong)
+    assert str(caught.value).count("x") == 99
+
+
+NEEDED = {
+    "approve": {"who", "why", "at", "until"},
+    "hold": {"who", "at", "until"},
+    "release": {"who", "at"},
+    "let_it_come": {"who", "at", "until"},
+    "retire_vm": {"who", "why", "at", "until", "vm"},
+}
+
+
+@pytest.mark.parametrize("action", NEEDED)
+@pytest.mark.parametrize("key", ["who", "why", "at", "until", "vm"])
+@pytest.mark.parametrize("nothing", [None, "", "  "])
+def test_what_each_action_needs(action, key, nothing):
+    whole = {"action": action, "who": "alice", "why": "its disk is gone", "at": NOON, "until": LATER, "vm": "web2", "beside": []}
+    assert checked_decision(whole) == whole
+    if key in NEEDED[action]:
+        with pytest.raises(WrongDecision, match=f"^needs {key} for {action}$"):
+            checked_decision({**whole, key: nothing})
+    else:
+        assert checked_decision({**whole, key: nothing}) == {**whole, key: None}
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_nothing_is_no_decision(nothing):
+    assert checked_decision(nothing) is None
+    assert checked_decision({**HOLD, "beside": [nothing, RETIRE, nothing]})["beside"] == [{**RETIRE, "beside": []}]
+    assert checked_decision({**HOLD, "beside": nothing})["beside"] == []
+    assert checked_decision({**HOLD, "beside": (RETIRE, HOLD)})["beside"] == [{**RETIRE, "beside": []}, HOLD]
+
+
+@pytest.mark.parametrize("wrong", [0, False, [], {}, 5, ["hold"]])
+def test_what_is_neither_nothing_nor_a_decision_is_refused(wrong):
+    with pytest.raises(WrongDecision):
+        checked_decision(wrong)

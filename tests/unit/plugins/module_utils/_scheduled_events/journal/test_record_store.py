@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REVISION
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import TEMPORARY, LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     EVENT,
@@ -423,3 +425,181 @@ def test_a_record_that_could_not_be_set_aside_is_not_said_to_be(records, monkeyp
     monkeypatch.setattr(records.files, "link", refuse)
     assert "it is not used" in records.read_all("VM-B", set_aside=True).problems[0]
     assert present(records) == [NAME + ".1.json"]
+
+
+def test_a_listing_that_always_changes_is_given_up_after_fifty_times(records, monkeypatch):
+    records.write(EVENT, record_change())
+    asked = []
+
+    def gone(name):
+        asked.append(name)
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(records.files, "read", gone)
+    reading = records.read_all()
+    assert reading.problems == [f"The record {NAME} in {records.files.where} changes faster than it can be read."]
+    assert (reading.records, reading.readable, len(asked)) == ([], False, 50)
+
+
+def test_a_write_that_others_are_always_faster_than_is_a_conflict_after_fifty_times(records, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    records.write(EVENT, record_change())
+    asked = []
+
+    def taken(old, new):
+        asked.append(new)
+        raise FileExistsError(17, "File exists")
+
+    monkeypatch.setattr(records.files, "link", taken)
+    with pytest.raises(RecordsError, match="is written by others all the time; try again") as caught:
+        records.write(EVENT, record_change(changes={"reason": "x"}))
+    assert caught.value.conflict and caught.value.record is None
+    assert asked == [NAME + ".2.json"] * 50
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_a_writer_may_be_told_after_each_reading_that_it_may_not_write(records, monkeypatch):
+    records.write(EVENT, record_change())
+    asked = []
+
+    def allowed():
+        asked.append(records.read(EVENT)["revision"])
+        if len(asked) == 3:
+            raise RecordsError("The lease is gone.")
+
+    def taken(old, new):
+        raise FileExistsError(17, "File exists")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(records.files, "link", taken)
+        with pytest.raises(RecordsError, match="The lease is gone"):
+            records.write(EVENT, record_change(changes={"reason": "x"}), allowed=allowed)
+    assert asked == [1, 1, 1]
+    assert records.write(EVENT, record_change(changes={"reason": "x"}), allowed=lambda: None).changed
+
+
+def test_the_outcome_of_a_write_has_the_record_before_and_after(records):
+    first = records.write(EVENT, record_change(changes={"reason": "x"}))
+    assert (first.before, first.after["reason"], first.after["revision"], first.changed) == (None, "x", 1, True)
+    same = records.write(EVENT, record_change(changes={"reason": "x"}))
+    assert same == (first.after, first.after, False)
+    second = records.write(EVENT, record_change(changes={"reason": "y"}))
+    assert (second.before, second.after["revision"], second.changed) == (first.after, 2, True)
+    assert records.remove(EVENT) == (second.after, None, True)
+    assert records.remove(EVENT) == (None, None, False)
+    assert all("lineage" not in record for record in (first.after, second.before, second.after))
+
+
+def test_an_unchanged_record_of_revision_0_is_written(records):
+    """expected_revision 0 means that there is none yet, and the first write creates one even if it changes nothing."""
+    assert records.write(EVENT, record_change(), expected_revision=0).changed
+    with pytest.raises(RecordsError) as caught:
+        records.write("another", record_change(), expected_revision=1)
+    assert caught.value.conflict and caught.value.record is None and "has revision 0, and 1 was expected" in str(caught.value)
+
+
+def test_a_name_that_is_taken_by_what_was_set_aside_before_gets_another(records):
+    for _time in range(2):
+        records.write(EVENT, record_change(vm_id="VM-A"))
+        assert "it is set aside" in records.read_all(vm_id="vm-b", set_aside=True).problems[-1]
+    plain, other = sorted(present(records), key=len)
+    assert plain == f"foreign-{NAME}.1.json"
+    assert re.fullmatch(r"foreign-[0-9a-f]{12}-" + NAME + r"\.1\.json", other)
+
+
+def test_where_every_name_is_taken_nothing_is_set_aside(records, monkeypatch):
+    records.write(EVENT, record_change(vm_id="VM-A"))
+
+    def taken(old, new):
+        raise FileExistsError(17, "File exists")
+
+    monkeypatch.setattr(records.files, "link", taken)
+    assert "it is not used" in records.read_all("VM-B", set_aside=True).problems[0]
+    assert present(records) == [NAME + ".1.json"]
+
+
+def test_all_revisions_of_a_foreign_record_are_set_aside_or_it_is_not_said_to_be(records, monkeypatch):
+    records.write(EVENT, record_change(vm_id="VM-A"))
+    with open(os.path.join(records.files.where, NAME + ".1.json"), "rb") as stream:
+        content = stream.read()
+    put(records, NAME + ".2.json", content.replace(b'"revision": 1', b'"revision": 2'))
+    link = records.files.link
+
+    def partly(old, new):
+        if old.endswith(".1.json"):
+            raise PermissionError(1, "Operation not permitted")
+        link(old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(records.files, "link", partly)
+        assert "it is not used" in records.read_all("VM-B", set_aside=True).problems[0]
+    assert present(records) == [NAME + ".1.json", f"foreign-{NAME}.2.json"]
+    assert "it is set aside" in records.read_all("VM-B", set_aside=True).problems[-1]
+
+
+@pytest.mark.parametrize("mine", [1, 5, 6])
+def test_a_record_is_removed_up_to_the_revision_that_was_read(records, monkeypatch, mine):
+    """What another run writes meanwhile stays."""
+    listing = [f"{NAME}.{revision}.json" for revision in (1, 5, 6, 7)]
+    for name in listing:
+        put(records, name, b"{}")
+    removed = []
+    monkeypatch.setattr(records.files, "unlink", removed.append)
+    records._unlink_revisions(NAME, mine)
+    assert removed == [name for name in listing if int(name.split(".")[1]) <= mine], "the newest last"
+
+
+def test_a_restored_record_counts_on_from_its_replica(records):
+    restore = {**empty_record(EVENT), "phase": "draining", "revision": 7}
+    written = records.write(EVENT, record_change(restore=restore, changes={"attempts": 1}), expected_revision=0)
+    assert (written.after["revision"], written.before) == (8, None)
+    assert present(records) == [NAME + ".8.json"]
+
+
+@pytest.mark.parametrize("revision,next_one", [(REVISION - 2, REVISION - 1), (REVISION - 1, REVISION), (REVISION, 1)])
+def test_a_replica_with_a_number_too_high_begins_anew(records, revision, next_one):
+    restore = {**empty_record(EVENT), "phase": "draining", "revision": revision}
+    assert records.write(EVENT, record_change(restore=restore, changes={"attempts": 1})).after["revision"] == next_one
+
+
+def test_prune_asks_for_each_record_whether_it_may_go_but_not_in_check_mode(records, host):
+    for event_id in ("e1", "e2"):
+        records.write(event_id, record_change(changes={"phase": "recovered"}))
+    host.pass_time(86401)
+    asked = []
+    assert records.prune(86400, check_mode=True, bury=lambda record: asked.append(record)) == ["e1", "e2"]
+    assert asked == [] and len(present(records)) == 2
+    assert records.prune(86400, bury=lambda record: asked.append(record["event"]["event_id"])) == [] and asked == ["e1", "e2"]
+    assert records.prune(86400, bury=lambda record: True) == ["e1", "e2"] and present(records) == []
+
+
+@pytest.mark.parametrize("limit,read,readable", [(1, 1, False), (2, 2, False), (3, 3, True), (4, 3, True), (None, 3, True)])
+def test_no_more_records_than_wanted_are_read(records, limit, read, readable):
+    for event_id in ("e1", "e2", "e3"):
+        records.write(event_id, record_change())
+    reading = records.read_all(limit=limit)
+    assert (len(reading.records), reading.readable, len(reading.problems)) == (read, readable, 0 if readable else 1)
+
+
+def test_a_removal_tells_of_the_record_before_and_not_in_check_mode(records):
+    written = records.write(EVENT, record_change(changes={"reason": "x"})).after
+    told = []
+
+    def bury(record):
+        told.append((record["reason"], present(records)))
+
+    assert records.remove(EVENT, check_mode=True, bury=bury) == (written, None, True) and told == []
+    assert records.remove(EVENT, bury=bury).changed and told == [("x", [NAME + ".1.json"])]
+    assert records.remove(EVENT, bury=bury).changed is False and len(told) == 1
+
+
+@pytest.mark.parametrize("distance,wins", [(1, False), (31, False), (32, True), (33, True)])
+def test_an_older_file_of_other_descent_counts_as_far_back_as_a_file_names_its_writes(records, distance, wins):
+    """A revision that many writes ago cannot be named any more by one that builds on it."""
+    mine = 100
+    record = {**empty_record(EVENT), "revision": mine, "lineage": ["other", "mine"]}
+    put(records, f"{NAME}.{mine}.json", json.dumps(record))
+    put(records, f"{NAME}.{mine - distance}.json", json.dumps({**record, "revision": mine - distance, "lineage": ["stranger"]}))
+    assert records._counts(record) is wins
+    put(records, f"{NAME}.{mine - distance}.json", json.dumps({**record, "revision": mine - distance, "lineage": ["other"]}))
+    assert records._counts(record) is True

@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 import os
+import re
 import stat
 
 import pytest
@@ -12,12 +15,16 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import REPLICA_BYTES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host import files as files_module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import complete
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import (
     LONGEST_SECONDS,
     ReplicaStore,
+    checked_record,
     checked_restore,
+    only_findings,
+    replica_argument,
     replica_name,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
@@ -318,3 +325,183 @@ def test_a_keeper_that_is_no_text_is_none(records, replicas, value):
         json.dump({**data, "keeper_vm_id": value}, stream)
     (found,) = replicas.read_all("VM-3").replicas
     assert found["keeper_vm_id"] is None
+
+
+def test_the_option_of_a_replica_needs_a_vm_and_a_record():
+    options = replica_argument()
+    assert (options["type"], {key: about.get("required", False) for key, about in options["options"].items()}) == (
+        "dict",
+        {"vm": True, "vm_id": False, "keeper_vm_id": False, "record": True},
+    )
+
+
+@pytest.mark.parametrize("vm", ["web1", "WEB1", "../x", "\ud800", "x" * 5000])
+def test_the_name_of_a_copy_is_one_that_is_listed(vm):
+    name = replica_name(vm, EVENT)
+    assert re.fullmatch(r"mirror-[0-9a-f]{16}-event-c7061bac-afdc-4513-b24b-aa5f13a16123\.json", name)
+    assert name == replica_name(vm, EVENT.lower()) != replica_name(vm + "x", EVENT)
+
+
+SMALL = {"event": {"event_id": EVENT}, "phase": "draining", "revision": 3}
+
+
+@pytest.mark.parametrize("key", ["revision", "attempts"])
+@pytest.mark.parametrize("value,found", [("7", 7), (7, 7), ("", 0), ("-7", 0), ("7.0", 0), (" 7", 0), (None, 0), ([], 0)])
+def test_numbers_that_came_as_text_are_numbers(key, value, found):
+    assert checked_record({**SMALL, key: value})[key] == found
+
+
+def test_a_record_given_is_not_changed():
+    given = {**SMALL, "age_seconds": 5, "attempts": "2", "event": {"event_id": EVENT, "resources": ["a"]}}
+    before = copy.deepcopy(given)
+    record = checked_record(given)
+    assert given == before and "age_seconds" not in record and record["event"]["resources"] == ["a"]
+
+
+@pytest.mark.parametrize("wrong", [{"rule": object()}, {"rule": {1, 2}}, {"phase": "?"}, {"methods": "x"}])
+def test_a_record_given_that_cannot_be_stored_is_named(wrong):
+    with pytest.raises(RecordsError, match=f"^the record given of event {EVENT} "):
+        checked_record({**SMALL, **wrong})
+    endless = {}
+    endless["again"] = endless
+    with pytest.raises(RecordsError, match=f"^the record given of event {EVENT} "):
+        checked_record({**SMALL, "rule": endless})
+
+
+OUTSIDE = [(True, True), ("True", True), ("true", True), (False, False), ("False", False), (None, False), ("", False), (1, False)]
+
+
+@pytest.mark.parametrize("value,outside", OUTSIDE)
+def test_what_is_outside_of_the_vm_is_copied(value, outside):
+    record = {**empty_record(EVENT), "methods": [{**METHOD, "outside": value}, {**METHOD, "id": "2-x", "outside": True}]}
+    assert [method["id"] for method in only_findings(record)["methods"]] == (["1-haproxy"] if outside else []) + ["2-x"]
+
+
+@pytest.mark.parametrize("key", ["rule", "decision", "reason", "deadline", "verified_at", "approving_at", "approved_at", "started_at", "outcome"])
+def test_no_key_but_findings_is_restored(key):
+    hold = {"action": "hold", "who": "x", "at": "2026-11-21T20:05:00Z", "until": "2026-11-22T20:05:00Z"}
+    value = {"rule": {"name": "x"}, "decision": hold, "reason": "x", "outcome": "unknown"}.get(key, "2026-11-21T20:05:00Z")
+    assert checked_restore({**RESTORED, key: None})[key] is None
+    with pytest.raises(RecordsError, match=f"has {key}; only findings"):
+        checked_restore({**RESTORED, key: value})
+
+
+@pytest.mark.parametrize("phase", ["noticed", "drained", "approved", "started", "gone", "recovering", "recovered", "failed", "held"])
+def test_only_a_drain_that_is_under_way_is_restored(phase):
+    with pytest.raises(RecordsError, match=f"is in phase {phase}, and must be in phase draining"):
+        checked_restore({**RESTORED, "phase": phase})
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("wrong", [{"outside": False}, {"options": {"a": 1}}])
+def test_one_method_that_may_not_be_restored_is_enough(place, wrong):
+    methods = [{**METHOD, "id": f"{number}-haproxy"} for number in range(3)]
+    assert [one["id"] for one in checked_restore({**RESTORED, "methods": methods})["methods"]] == ["0-haproxy", "1-haproxy", "2-haproxy"]
+    with pytest.raises(RecordsError, match="has a method that is not outside, or has options"):
+        checked_restore({**RESTORED, "methods": [dict(one, **(wrong if number == place else {})) for number, one in enumerate(methods)]})
+
+
+def test_a_copy_of_a_recovered_vm_says_so_and_any_other_that_it_drains():
+    history = [{"phase": "noticed", "at": "2026-11-21T20:00:00Z"}, {"phase": "draining", "at": "2026-11-21T20:01:00Z"}]
+    for phase in ("noticed", "drained", "approved", "gone", "recovering", "recovered", "failed", "held"):
+        found = only_findings({**empty_record(EVENT), "phase": phase, "history": history, "undone": True, "revision": 4, "vm_id": "VM-1"})
+        assert (found["phase"], found["undone"], found["revision"], found["vm_id"]) == ("recovered" if phase == "recovered" else "draining", True, 4, "VM-1")
+        assert found["history"] == [{"phase": "draining", "at": "2026-11-21T20:00:00Z"}]
+
+
+@pytest.mark.parametrize("own,keeper,vm_id,used", [
+    ("VM-2", "VM-2", "VM-1", True), ("vm-2", "VM-2", "VM-1", True), ("VM-2", None, "VM-1", True), (None, "VM-2", "VM-1", True), ("", "VM-2", None, True),
+    ("VM-3", "VM-2", "VM-1", False), ("VM-1", "VM-2", "VM-1", False),
+])  # fmt: skip
+def test_a_copy_counts_on_the_vm_that_keeps_it(records, replicas, own, keeper, vm_id, used):
+    replicas.write("web1", vm_id, drained(records), keeper_vm_id=keeper)
+    reading = replicas.read_all(own)
+    assert (len(reading.replicas), len(reading.problems)) == ((1, 0) if used else (0, 1))
+    if used:
+        assert (reading.replicas[0]["vm_id"], reading.replicas[0]["keeper_vm_id"]) == (vm_id, keeper)
+
+
+def test_a_copy_that_changed_in_any_way_is_written_anew_and_no_other(records, replicas, host):
+    record = drained(records)
+    assert replicas.write("web1", "VM-1", record, keeper_vm_id="VM-2") == (None, only(record), True)
+    host.pass_time(60)
+    assert replicas.write("web1", "VM-1", record, keeper_vm_id="VM-2") == (only(record), only(record), False)
+    assert replicas.write("web1", "VM-1", record, keeper_vm_id="VM-3") == (only(record), only(record), True)
+    assert replicas.write("web1", "VM-1", record, keeper_vm_id="VM-3").changed is False
+    assert replicas.write("web1", None, record, keeper_vm_id="VM-3").changed is True
+    assert replicas.write("web1", "", record, keeper_vm_id="VM-3").changed is False
+    assert replicas.write("web1", "", record, keeper_vm_id="").changed is True
+    newer = drained(records, attempts=2)
+    assert replicas.write("web1", None, newer) == (only(record), only(newer), True)
+
+
+def test_of_two_copies_the_one_that_began_later_counts_then_the_higher_revision(replicas, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+    def at(begin, revision):
+        history = [] if begin is None else [{"phase": "draining", "at": f"2026-11-21T20:0{begin}:00Z"}]
+        return {**empty_record(EVENT), "phase": "draining", "history": history, "revision": revision}
+
+    order = [at(None, 0), at(None, 5), at(1, 1), at(1, 2), at(1, 10), at(2, 1)]
+    for older, newer in itertools.combinations(order, 2):
+        replicas.write("web1", "VM-1", newer)
+        before = replicas.read_all().replicas[0]["record"]
+        assert replicas.write("web1", "VM-1", older) == (before, before, False)
+        replicas.files.unlink(NAME)
+        replicas.write("web1", "VM-1", older)
+        assert replicas.write("web1", "VM-1", newer).changed
+        replicas.files.unlink(NAME)
+
+
+def test_removing_what_is_not_there_is_no_change(records, replicas):
+    over = records.write(EVENT, record_change(changes={"phase": "recovered", "undone": True})).after
+    assert replicas.write("web1", "VM-1", over, check_mode=True) == (None, None, False)
+    assert replicas.write("web1", "VM-1", over) == (None, None, False)
+    record = {**over, "phase": "draining"}
+    replicas.write("web1", "VM-1", record)
+    before = replicas.read_all().replicas[0]["record"]
+    assert replicas.write("web1", "VM-1", over, check_mode=True) == (before, None, True)
+    assert replicas.write("web1", "VM-1", over) == (before, None, True)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_copy_may_have_its_limit_and_no_byte_more(replicas, extra):
+    record = {**empty_record(EVENT), "phase": "draining", "revision": 1, "methods": [{**METHOD, "state": "drained", "before": {"x": ""}}]}
+    content = {"format": 2, "vm": "web1", "vm_id": None, "keeper_vm_id": None, "record": only_findings(complete(json.loads(json.dumps(record))))}
+    record["methods"][0]["before"]["x"] = "y" * (REPLICA_BYTES - len(json.dumps(content)) + extra)
+    if extra:
+        with pytest.raises(RecordsError, match="is not kept"):
+            replicas.write("web1", None, record)
+    else:
+        assert replicas.write("web1", None, record).changed
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ({"format": 0}, "holds no replica that this version"), ({"format": 3}, "holds no replica that this version"), ({"format": None}, "holds no replica"),
+    ({"format": "2"}, "holds no replica that this version"), ({"record": None}, "holds no replica"), ({"record": []}, "holds no replica"),
+    ({"vm": None}, "names no VM or no event"), ({"vm": 5}, "names no VM or no event"), ({"vm": "web9"}, "belongs to another VM or event than its name says"),
+    ({"record": {"event": None}}, "names no VM or no event"), ({"record": {"event": {}}}, "names no VM or no event"),
+    ({"record": {"event": {"event_id": 5}}}, "names no VM or no event"), ({"record": {"event": {"event_id": "another"}}}, "belongs to another VM or event"),
+    ({"record": {"event": {"event_id": EVENT}, "phase": "?"}}, "has the unknown phase"),
+])  # fmt: skip
+def test_one_thing_that_is_wrong_makes_a_copy_none(records, replicas, wrong, words):
+    replicas.write("web1", "VM-1", drained(records))
+    path = os.path.join(replicas.files.where, NAME)
+    with open(path, encoding="utf-8") as stream:
+        data = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({**data, **wrong}, stream)
+    reading = replicas.read_all()
+    assert reading.replicas == [] and len(reading.problems) == 1
+    assert f"The file {NAME} in {replicas.files.where} is no replica of a record that can be used: it {words}" in reading.problems[0]
+
+
+@pytest.mark.parametrize("vm_id,found", [("VM-1", "VM-1"), ("", None), (None, None), (5, None), (["VM-1"], None)])
+def test_the_vm_id_of_a_copy_is_a_text_or_not_known(records, replicas, vm_id, found):
+    replicas.write("web1", "VM-1", drained(records))
+    path = os.path.join(replicas.files.where, NAME)
+    with open(path, encoding="utf-8") as stream:
+        data = json.load(stream)
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({**data, "vm_id": vm_id}, stream)
+    assert [one["vm_id"] for one in replicas.read_all().replicas] == [found]

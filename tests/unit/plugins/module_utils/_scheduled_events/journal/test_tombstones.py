@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import RecordsError, empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.replicas import LONGEST_SECONDS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.tombstones import KEPT_SECONDS, Tombstones, tombstone_name
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import change_records, record_arguments
@@ -103,3 +104,56 @@ def test_a_tombstone_is_kept_a_day_longer_than_a_copy_and_no_more(files, host):
     host.pass_time(0.5)
     change(files, host, state="pruned")
     assert present(files) == []
+
+
+WHOLE = {"format": 1, "event_id": EVENT, "vm_id": "VM-1", "at": "2026-11-21T20:00:00Z"}
+
+
+@pytest.mark.parametrize("wrong,words", [
+    ({"format": 0}, "holds no tombstone that this version"), ({"format": 2}, "holds no tombstone"), ({"format": None}, "holds no tombstone"),
+    ({"event_id": None}, "holds no tombstone"), ({"event_id": 5}, "holds no tombstone"),
+    ({"at": None}, "holds no tombstone"), ({"at": 5}, "holds no tombstone"),
+    ({"event_id": "another"}, "belongs to another event than its name says"),
+])  # fmt: skip
+def test_one_thing_that_is_wrong_makes_a_tombstone_none(files, host, wrong, words):
+    files.make()
+    files.write_exclusive(NAME, json.dumps({**WHOLE, **wrong}).encode())
+    reading = Tombstones(files, host).read_all()
+    assert reading.tombstones == [] and f"The file {NAME} in {files.where} is no tombstone that can be used: it {words}" in reading.problems[0]
+    # One that cannot be read is never removed.
+    host.pass_time(10 * KEPT_SECONDS)
+    Tombstones(files, host).prune()
+    assert present(files) == [NAME]
+
+
+@pytest.mark.parametrize("vm_id,found", [("VM-1", "VM-1"), ("", None), (None, None), (5, None)])
+def test_the_vm_id_of_a_tombstone_is_a_text_or_not_known(files, host, vm_id, found):
+    files.make()
+    files.write_exclusive(NAME, json.dumps({**WHOLE, "vm_id": vm_id, "more": 1}).encode())
+    assert Tombstones(files, host).read_all() == ([{"event_id": EVENT, "vm_id": found, "at": WHOLE["at"]}], [])
+
+
+@pytest.mark.parametrize("at,kept", [("yesterday", True), ("2036-11-21T20:00:00Z", True), ("2026-01-01T00:00:00Z", False)])
+def test_a_tombstone_goes_by_its_own_time_only_where_that_is_in_the_past(files, host, at, kept):
+    files.make()
+    files.write_exclusive(NAME, json.dumps({**WHOLE, "at": at}).encode())
+    Tombstones(files, host).prune(check_mode=True)
+    assert present(files) == [NAME]
+    Tombstones(files, host).prune()
+    assert present(files) == ([NAME] if kept else [])
+
+
+@pytest.mark.parametrize(
+    "outside,buried",
+    [([], False), ([False], False), ([None, False], False), ([True], True), ([False, True], True), ([True, False], True), (["true"], False)],
+)
+def test_a_record_of_which_one_method_acted_outside_is_buried(files, host, outside, buried):
+    record = {**empty_record(EVENT), "vm_id": "VM-1", "methods": [{**METHOD, "id": str(number), "outside": value} for number, value in enumerate(outside)]}
+    stones = Tombstones(files, host)
+    assert stones.try_to_write(record) is True
+    assert stones.read_all().tombstones == ([{"event_id": EVENT, "vm_id": "VM-1", "at": host.now()}] if buried else [])
+
+
+def test_without_a_folder_there_is_no_tombstone(files, host):
+    assert Tombstones(files, host).read_all() == ([], [])
+    Tombstones(files, host).prune()

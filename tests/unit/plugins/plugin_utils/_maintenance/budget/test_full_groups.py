@@ -234,3 +234,52 @@ def test_an_approval_of_what_is_out_already_needs_no_place() -> None:
     short = event(**PAUSE)
     seen = [vm("vm1", [short], in_service=False), vm("vm2", in_service=False)]
     assert acts(plan(*seen, capacity=group(1, ("vm1", "vm2")))) == ["approve vm1 E1"]
+
+
+def test_a_place_is_kept_for_an_older_event_beside_a_group_in_which_it_takes_no_place() -> None:
+    """vm1 is out already and so takes no place of its group, which is over its limit; E1 waits for two places of the other group only."""
+    first, second, under_way = event("E1", ("vm1", "vm2", "vm3")), event("E2", ("vm4",), due=950), event("E0", ("vm5",))
+    seen = [vm("vm1", [first], in_service=False), vm("vm2", [first]), vm("vm3", [first]), vm("vm4", [second])]
+    seen.append(vm("vm5", [under_way], [record("drained", under_way)]))
+    groups = [*group(0, ("vm1",)), {**group(2, ("vm2", "vm3", "vm4", "vm5"))[0], "name": "db"}]
+    found = plan(*seen, capacity=groups)
+    assert not [word for word in acts(found) if word.startswith("drain")]
+    assert "lets 2 of its 4 members be out" in reason(found, "E1") and "kept for E1, which is older" in reason(found, "E2")
+    # Without the older one there is room.
+    assert "drain vm4 E2" in acts(plan(vm("vm1", in_service=False), vm("vm2"), vm("vm3"), *seen[3:], capacity=groups))
+
+
+@pytest.mark.parametrize(("state", "in_service", "why"), [
+    ("begun", None, "in the middle of upgrade 'Kernel'"), ("done", None, None), ("begun", True, None), ("begun", False, "not in service"),
+    ("done", False, "not in service"),
+])  # fmt: skip
+def test_a_member_in_the_middle_of_an_upgrade_counts_as_out_unless_it_is_seen_to_serve(state: str, in_service: bool | None, why: str | None) -> None:
+    marks = [{"name": "Before", "state": "done"}, {"name": "Kernel", "state": state}]
+    found = plan(vm("vm1", [event()]), vm("vm2", upgrades=marks, in_service=in_service), vm("vm3"), capacity=group(1, ("vm1", "vm2", "vm3")))
+    assert found["capacity"][0]["out"] == ({} if why is None else {"vm2": why})
+    assert ("drain vm1 E1" in acts(found)) is (why is None)
+
+
+@pytest.mark.parametrize(("limit", "batch", "text"), [
+    (3, ["vm1"], None),
+    (2, ["vm1"], "; vm1 would be more, beside vm2 (drained for E1), vm3 (E3 is coming)"),
+    (2, ["vm2"], None),
+    (1, ["vm2"], "; vm2 would be more, beside vm3 (E3 is coming)"),
+    (0, ["vm9"], None),
+    (0, [], None),
+    (1, ["vm1", "vm4", "vm9"], ", and the batch takes vm1, vm4 together; it never fits: make the batch smaller"),
+])  # fmt: skip
+def test_a_batch_has_room_beside_what_is_taken_and_what_is_coming(limit: int, batch: list[str], text: str | None) -> None:
+    groups = load({"capacity": group(limit, ("vm1", "vm2", "vm3", "vm4"))}).capacity
+    budget = allocation.Budget(groups, {name: list(groups) for name in ("vm1", "vm2", "vm3", "vm4")}, taken={"vm2": "drained for E1"}, out={"vm2": "x"})
+    # What is taken keeps its reason, and a VM of no group counts nowhere.
+    coming = {"vm2": "E2 is coming", "vm3": "E3 is coming", "vm9": "E4 is coming"}
+    expected = None if text is None else f"capacity group 'web' lets {limit} of its 4 members be out{text}"
+    assert allocation.no_room(budget, batch, coming) == expected
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_what_a_group_must_keep_is_said_with_the_last_place_and_with_more(limit: int) -> None:
+    seen = [vm("vm1", [event()], in_service=True), vm("vm2", in_service=True)]
+    found = plan(*seen, capacity=group(limit, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
+    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"

@@ -142,3 +142,22 @@ def test_a_request_that_failed_is_not_repeated_at_once_beside_one_that_is_new() 
 def test_a_termination_is_approved_by_those_that_can() -> None:
     ending = {**TWO, "event_type": "Terminate"}
     assert acts(plan(drained("vm1", ending, could_not_approve=["E1"]), drained("vm2", ending))) == ["approve vm2 E1"]
+
+
+@pytest.mark.parametrize(
+    ("due", "timing", "waits"),
+    [
+        (900, {}, True),
+        (900, {"pass_interval": 600, "undo_seconds": 600}, True),
+        # The drain must begin now: the next pass would be too late.
+        (900, {"pass_interval": 700}, False),
+        # There is no time to undo and to drain again.
+        (900, {"undo_seconds": 701}, False),
+        (900, {"pass_interval": 700, "undo_seconds": 701}, False),
+    ],
+)
+def test_the_others_serve_meanwhile_only_where_there_is_time_for_a_pass_and_for_an_undo(due: float, timing: dict[str, float], waits: bool) -> None:
+    two = event(resources=("vm1", "vm2"), due=due)
+    first = vm("vm1", [two], [record("failed", two, ago=1, reason="it hangs", methods=[method("undone")])])
+    found = plan(first, vm("vm2", [two], [record("drained", two)]), **timing)
+    assert ("undo vm2 E1" in acts(found)) is waits

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The methods that there are, and their options: what is required, and what holds where a setting says nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import defaults, methods_of
+
+NO_DEFAULT = None
+# By method: each option's kind, whether it is required, its default and its choices.
+ANY_SYSTEM = {
+    "probe_file": {
+        "path": ("text", True, NO_DEFAULT, ()),
+        "present_means": ("text", False, "in", ("in", "out")),
+        "interval": ("whole", False, 5, ()),
+        "threshold": ("whole", False, 2, ()),
+        "ports": ("wholes", False, [], ()),
+        "mode": ("mode", False, "0644", ()),
+    },
+    "command": {
+        "begin": ("command", True, NO_DEFAULT, ()),
+        "check": ("command", True, NO_DEFAULT, ()),
+        "undo": ("command", True, NO_DEFAULT, ()),
+        "timeout": ("whole", False, 10, ()),
+    },
+    "none": {},
+    "service": {"names": ("texts", True, NO_DEFAULT, ())},
+}
+WINDOWS = {
+    **ANY_SYSTEM,
+    "iis": {"sites": ("texts", True, NO_DEFAULT, ()), "pools": ("texts", False, [], ()), "connections": ("whole", False, 0, ())},
+    "wsfc": {
+        "node": ("text", False, "", ()),
+        "failback": ("text", False, "immediate", ("immediate", "policy", "none")),
+        "managed_events": ("text", False, "step_aside", ("step_aside", "ignore")),
+        "availability_groups": ("texts", False, [], ()),
+        "instance": ("text", False, "localhost", ()),
+        "replicas": ("mapping", False, {}, ()),
+        "return_primary": ("truth", False, False, ()),
+    },
+}
+
+
+@pytest.mark.parametrize("system,expected", [("linux", ANY_SYSTEM), ("windows", WINDOWS)])
+def test_the_options_of_every_method(system, expected):
+    found = {
+        name: {key: (option.kind, option.required, option.default, tuple(option.choices)) for key, option in method.options.items()}
+        for name, method in methods_of(system).items()
+    }
+    assert found == expected
+    assert all(method.name == name for name, method in methods_of(system).items())
+    assert all(
+        option.required is (option.default is None) and option.description for method in methods_of(system).values() for option in method.options.values()
+    )
+
+
+@pytest.mark.parametrize("system,expected", [("linux", ANY_SYSTEM), ("windows", WINDOWS)])
+def test_the_defaults_are_those_of_the_options_that_need_no_setting(system, expected):
+    for name, options in expected.items():
+        assert defaults(name, system) == {key: default for key, (_kind, required, default, _choices) in options.items() if not required}
+    assert defaults("probe_file") == defaults("probe_file", "linux")
+
+
+def test_what_windows_alone_has_is_no_method_elsewhere():
+    assert set(methods_of("windows")) - set(methods_of("linux")) == {"iis", "wsfc"}
+    assert type(methods_of("windows")["service"]) is not type(methods_of("linux")["service"])
+    with pytest.raises(KeyError):
+        defaults("iis")
