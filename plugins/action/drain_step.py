@@ -25,6 +25,8 @@ SPEC = {
     "balancers": {"type": "list", "elements": "dict"},
 }
 REGISTERED = "__drain_step"
+# Where the settings of a drain cannot be read, it is refused without them.
+NO_SETTINGS: dict[str, t.Any] = {"methods": [], "former": [], "system": "linux", "folders": [], "own_folder": "", "places": []}
 
 
 class ActionModule(ActionBase):
@@ -45,7 +47,7 @@ class ActionModule(ActionBase):
             state = self._state(arguments, variables)
         except ValueError as error:
             return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
-        return dict(result, **wrap_var(state), _ansible_verbose_override=True)
+        return {**result, **wrap_var(state), "_ansible_verbose_override": True}
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> dict[str, t.Any]:
         if arguments["validate"] is not None:
@@ -56,16 +58,10 @@ class ActionModule(ActionBase):
         return {**chosen.state, "result": chosen.result()}
 
     def _begin(self, begin: dict[str, t.Any], variables: dict[str, t.Any]) -> steps.Steps:
-        refused = refused_variables(variables) or ""
-        if refused and begin["act"] != steps.DRAIN:
-            raise ValueError(refused)
-        more = {
-            "peers": failovers.peers(begin["methods"], variables["hostvars"]),
-            "now": datetime.now(timezone.utc).isoformat(),
-            "check_mode": bool(self._task.check_mode),
-            "refused": refused,
-        }
-        return steps.Steps.begin(t.cast("steps.Request", {**begin, **more}))
+        request = {**NO_SETTINGS, "refused": refused_variables(variables) or "", **begin}
+        request |= {"event": mapping(request["event"]), "record": mapping(request["record"]), "peers": failovers.peers(request["methods"], variables["hostvars"])}
+        request |= {"now": datetime.now(timezone.utc).isoformat(), "check_mode": bool(self._task.check_mode)}
+        return steps.Steps.begin(t.cast("steps.Request", request))
 
 
 def _go_on(failed: dict[str, t.Any] | None, variables: dict[str, t.Any]) -> steps.Steps:

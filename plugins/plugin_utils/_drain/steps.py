@@ -108,7 +108,10 @@ class Steps:
         """Return the first step."""
         state: dict[str, Any] = {"request": request, "record": request["record"], "reached": True, "warning": "", "note": "", "segment": 0, "do": "end"}
         steps = cls({**state, "orders": [], "parts": [], "answer": {"state": DONE[request["act"]], "error": None}, "late": False, "step": ""})
-        steps._begin()
+        try:
+            steps._begin()
+        except ValueError as error:
+            steps._refuse(str(error))
         return steps
 
     def _begin(self) -> None:
@@ -207,7 +210,11 @@ class Steps:
     def _stage(self, stage: str) -> None:
         order, entry, options = self._order, self._entry(), self._options()
         if order["kind"] == "tasks":
-            options = {key: self._file(value) if key in ("begin", "check", "undo") else value for key, value in options.items()}
+            file = self._file(options[stage])
+            if file is None:
+                self._answer("failed", f"there is no file {options[stage]} in {', '.join(self.request['places'])}")
+                return
+            options = {**options, stage: file}
         finding = {} if _is_untouched(entry) else method_orders.finding_of(entry.get("before") or {}, order, self.request["host"])
         method = {"folder": self._folder(), "options": options, "finding": finding, "state": _state(entry)}
         self.state.update(method=method, file=os.path.join(method["folder"], f"{stage}.yml"))
@@ -269,11 +276,11 @@ class Steps:
             self._end()
             return
         if step == "lease":
-            state["record"] = result.get("record") or state["record"]
+            state["record"] = mapping(result.get("record")) or state["record"]
             self._enter()
             return
         found = mapping(next(iter(items(result.get("results"))), None))
-        state["record"] = found.get("record") or state["record"]
+        state["record"] = mapping(found.get("record")) or state["record"]
         if step == "refused":
             self._end()
             return
@@ -381,12 +388,9 @@ class Steps:
         """Return the options as set, with the method's defaults for those that are not."""
         return {**catalogue.defaults_of(self._order["kind"], self._home()), **self._order["given"]}
 
-    def _file(self, name: Any) -> str:
+    def _file(self, name: Any) -> str | None:
         files = (os.path.join(place, str(name)) for place in self.request["places"])
-        found = next(filter(os.path.isfile, files), None)
-        if found is None:
-            raise ValueError(f"there is no file {name} in {', '.join(self.request['places'])}")
-        return found
+        return next(filter(os.path.isfile, files), None)
 
     def result(self) -> dict[str, Any]:
         """Return what the role ends with."""
