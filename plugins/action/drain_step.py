@@ -59,7 +59,11 @@ class ActionModule(ActionBase):
 
     def _begin(self, begin: dict[str, t.Any], variables: dict[str, t.Any]) -> steps.Steps:
         request = {**NO_SETTINGS, "refused": refused_variables(variables) or "", **begin}
-        request |= {"event": mapping(request["event"]), "record": mapping(request["record"]), "peers": failovers.peers(request["methods"], variables["hostvars"])}
+        request |= {
+            "event": mapping(request["event"]),
+            "record": mapping(request["record"]),
+            "peers": failovers.peers(request["methods"], variables["hostvars"]),
+        }
         request |= {"now": datetime.now(timezone.utc).isoformat(), "check_mode": bool(self._task.check_mode)}
         return steps.Steps.begin(t.cast("steps.Request", request))
 

@@ -90,9 +90,7 @@ def failure(task: str, result: Any) -> tuple[str, str]:
 
 def problems(request: Request) -> list[str]:
     """Return what is wrong with the settings of a drain."""
-    return validation.problems(
-        request["methods"], request["former"], request["system"], request["folders"], request["places"], request["own_folder"]
-    )
+    return validation.problems(request["methods"], request["former"], request["system"], request["folders"], request["places"], request["own_folder"])
 
 
 class Steps:
@@ -142,9 +140,7 @@ class Steps:
 
     def _is_settled(self) -> bool:
         record = self.request["record"]
-        return record.get("phase") in method_orders.SETTLED and any(
-            mapping(method).get("state") != "undone" for method in items(record.get("methods"))
-        )
+        return record.get("phase") in method_orders.SETTLED and any(mapping(method).get("state") != "undone" for method in items(record.get("methods")))
 
     def go_on(self, came: Came) -> None:
         """Take what came of the last step, and choose the next one."""

@@ -48,7 +48,9 @@ def test_an_old_variable_is_refused_with_its_new_name(name: str) -> None:
 
 
 def test_without_readable_settings_a_drain_is_refused() -> None:
-    known = {key: BEGIN[key] for key in ("host", "event", "record", "deadline", "rule", "lease", "verify", "keep_phase", "vm_id", "vm_name", "boot_id", "keeper")}
+    known = {
+        key: BEGIN[key] for key in ("host", "event", "record", "deadline", "rule", "lease", "verify", "keep_phase", "vm_id", "vm_name", "boot_id", "keeper")
+    }
     assert run(begin={**known, "act": "drain", "refused": "why"})["action"]["problem"] == "why"
     undo = run(begin={**known, "act": "undo", "refused": "why"})
     assert (undo["do"], undo["result"]["state"], undo["result"]["error"]) == ("end", "failed", "why")
