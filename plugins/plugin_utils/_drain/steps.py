@@ -212,8 +212,9 @@ class Steps:
                 return
             options = {**options, stage: file}
         finding = {} if _is_untouched(entry) else method_orders.finding_of(entry.get("before") or {}, order, self.request["host"])
-        method = {"folder": self._folder(), "options": options, "finding": finding, "state": _state(entry)}
-        self.state.update(method=method, file=os.path.join(method["folder"], f"{stage}.yml"))
+        folder = self._folder()
+        method = {"folder": folder, "options": options, "finding": finding, "state": _state(entry)}
+        self.state.update(method=method, file=os.path.join(folder, f"{stage}.yml"))
         self._do("stage", stage)
 
     def _act(self, step: str, *, told: Mapping[str, Any] | None = None, stop_at_finding: bool = True, problem: str = "") -> None:
@@ -228,7 +229,7 @@ class Steps:
             "complete": part["last"] if part else True,
         }
         if self.drains:
-            action |= {key: request[key] for key in ("deadline", "rule", "verify", "peers")}  # type: ignore[literal-required]
+            action |= {key: request[key] for key in ("deadline", "rule", "verify", "peers")}
             action |= {"late": self.state["late"], "stop_at_finding": stop_at_finding, "problem": problem}
         else:
             action |= {"keep_phase": request["keep_phase"], "reports": self.state["reports"]}
@@ -328,7 +329,7 @@ class Steps:
             return
         answer = self._judged(stage, came.answer)
         if answer["state"] == "found":
-            self._act("found", told={"given": self._options(), "finding": answer["finding"]})
+            self._act("found", told={"given": self._options(), "finding": mapping(answer).get("finding")})
         elif answer["state"] == "begun":
             self._stage("check")
         elif stage == "check" and answer["state"] == "lost" and not self.state["again"]:
@@ -337,15 +338,15 @@ class Steps:
         else:
             self._answer(answer["state"], answer["error"])
 
-    def _judged(self, stage: str, said: Any) -> answers.StageAnswer:
+    def _judged(self, stage: str, said: Any) -> answers.Answer | answers.StageAnswer:
         order = self._order
         if order["kind"] != "tasks":
             return answers.of_stage(said, stage, order["kind"])
         file = str(self._options().get(stage))
         if stage == "check":
-            return {**answers.checked(said, file, _state(self._entry()))}
+            return answers.checked(said, file, _state(self._entry()))
         if stage == "undo":
-            return {**answers.undone(said, file)}
+            return answers.undone(said, file)
         return {"state": "failed", "error": f"{file} says that the drain failed."} if said == "failed" else {"state": "begun", "error": None}
 
     # The method at hand.
