@@ -206,9 +206,9 @@ class Steps:
     def _stage(self, stage: str) -> None:
         order, entry, options = self._order, self._entry(), self._options()
         if order["kind"] == "tasks":
-            file = self._file(options[stage])
+            file = self._file(options.get(stage))
             if file is None:
-                self._answer("failed", f"there is no file {options[stage]} in {', '.join(self.request['places'])}")
+                self._answer("failed", f"there is no file {options.get(stage)} in {', '.join(self.request['places'])}")
                 return
             options = {**options, stage: file}
         finding = {} if _is_untouched(entry) else method_orders.finding_of(entry.get("before") or {}, order, self.request["host"])
