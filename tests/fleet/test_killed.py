@@ -25,10 +25,10 @@ from .lab.storm import all_over
 
 # In the order in which a maintenance comes to them: each run does what the one before was killed in.
 CHOSEN = (
-    "On VM | Begin, check and record",
-    "On VM | Begin, check and record > Act | On the VM",
+    "On VM | Act and record",
+    "On VM | Act and record > Act | On the VM",
     "Act | On the VM > Plan | ",
-    "Undo on VM | Undo and record",
+    "On VM | Act and record",
 )
 EVENTS = (
     {"event_type": "Freeze", "resources": ["web1", "web2"], "duration_in_seconds": 5, "started_seconds": 12},

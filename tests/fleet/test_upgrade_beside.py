@@ -36,7 +36,7 @@ def killed_run_of_respond(lab: Lab, settings: dict[str, object]) -> str:
     """An event of web3, leased and half drained by a run that is dead."""
     event = str(lab.simulator.ask("POST", "/events", {**EVENT, "event_type": "Freeze", "resources": ["web3"], "duration_in_seconds": 8})["event_id"])
     log = lab.logs / "beside-dead.log"
-    run = lab.controller.start("maintenance.azure.respond", log, "On VM | Begin, check and record", **settings)
+    run = lab.controller.start("maintenance.azure.respond", log, "On VM | Act and record", **settings)
     where = wait_for_boundary(run, log.with_suffix(".boundaries.reached"), 400)
     kill(run)
     assert where, log.read_text()[-3000:]

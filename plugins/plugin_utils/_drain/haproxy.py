@@ -83,16 +83,6 @@ def view(observations: Any, before: Any, options: Any) -> View:
     }
 
 
-def check_first(before: Any) -> dict[str, list[str]]:
-    """Return by balancer the backends in which HAProxy checks the server before it gets sessions: where it was up before."""
-    found: dict[str, list[str]] = {}
-    for balancer, backends in plain_values.mapping(plain_values.mapping(before).get("balancers")).items():
-        up = [backend for backend, one in plain_values.mapping(backends).items() if plain_values.flag(plain_values.mapping(one).get("up"))]
-        if up:
-            found[balancer] = up
-    return found
-
-
 def _lost(observation: Mapping[str, Any]) -> str:
     how = " cannot be reached: " if plain_values.flag(observation.get("unreachable")) else ": "
     return f"load balancer {observation.get('__drain_balancer')}{how}{observation.get('msg') or 'no reason given'}"

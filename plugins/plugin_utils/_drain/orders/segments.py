@@ -20,8 +20,6 @@ class Segment(TypedDict):
 
     on_vm: bool
     """Whether maintenance_act takes them, all at once; otherwise it is one method, and role drain includes its tasks."""
-    first: int
-    """The position of the first of them."""
     methods: list[MethodOrder]
     last: bool
     """Whether no method follows."""
@@ -34,13 +32,13 @@ def segments(orders: Sequence[MethodOrder], system: str) -> list[Segment]:
     may have to act for.
     """
     found: list[Segment] = []
-    for number, order in enumerate(orders):
+    for order in orders:
         on_vm = is_on_vm(order, system)
         present = found[-1] if found else None
         if present is not None and on_vm and present["on_vm"] and not stops(order) and not stops(present["methods"][-1]):
             present["methods"].append(order)
         else:
-            found.append({"on_vm": on_vm, "first": number, "methods": [order], "last": False})
+            found.append({"on_vm": on_vm, "methods": [order], "last": False})
     if found:
         found[-1]["last"] = True
     return found

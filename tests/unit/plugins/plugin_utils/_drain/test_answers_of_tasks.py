@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-
-FILTERS = FilterModule().filters()
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers
 
 
 @pytest.mark.parametrize(("said", "recorded", "state", "error"), [
@@ -26,7 +24,7 @@ FILTERS = FilterModule().filters()
     (True, "begun", "failed", "c.yml must end by setting the fact drain_tasks_state to drained, draining or failed; it is True"),
 ])  # fmt: skip
 def test_a_check(said: Any, recorded: str, state: str, error: str | None) -> None:
-    assert FILTERS["drain_tasks_checked"](said, "c.yml", recorded) == {"state": state, "error": error}
+    assert answers.checked(said, "c.yml", recorded) == {"state": state, "error": error}
 
 
 @pytest.mark.parametrize(("said", "state", "error"), [
@@ -37,14 +35,13 @@ def test_a_check(said: Any, recorded: str, state: str, error: str | None) -> Non
     ("", "failed", "u.yml must end by setting the fact drain_tasks_state to undone, undoing or failed; it is empty"),
 ])  # fmt: skip
 def test_an_undo(said: str, state: str, error: str | None) -> None:
-    assert FILTERS["drain_tasks_undone"](said, "u.yml") == {"state": state, "error": error}
+    assert answers.undone(said, "u.yml") == {"state": state, "error": error}
 
 
 @pytest.mark.parametrize(("stage", "states"), [("check", "drained, draining, lost, failed"), ("undo", "undone, undoing, failed")])
 def test_an_answer_is_one_of_its_stage(stage: str, states: str) -> None:
-    judged = FILTERS["drain_stage_answer"]
     for state in ("drained", "draining", "lost", "failed", "undone", "undoing"):
-        answer = judged({"state": state, "error": "why"}, stage, "marker")
+        answer = answers.of_stage({"state": state, "error": "why"}, stage, "marker")
         if state in states.split(", "):
             assert answer == {"state": state, "error": "why"}
         else:
@@ -55,27 +52,27 @@ def test_an_answer_is_one_of_its_stage(stage: str, states: str) -> None:
 @pytest.mark.parametrize("said", [{}, None, "drained", "undone", [], {"error": None}, {"state": None}, {"state": ""}])
 @pytest.mark.parametrize("stage", ["check", "undo"])
 def test_silence_has_failed(said: Any, stage: str) -> None:
-    answer = FILTERS["drain_stage_answer"](said, stage, "marker")
+    answer = answers.of_stage(said, stage, "marker")
     assert answer["state"] == "failed" and answer["error"].endswith("; it is empty")
 
 
 @pytest.mark.parametrize("error", [None, ""])
 def test_without_words_there_is_no_error(error: Any) -> None:
-    assert FILTERS["drain_stage_answer"]({"state": "drained", "error": error}, "check", "marker") == {"state": "drained", "error": None}
-    assert FILTERS["drain_stage_answer"]({"state": "drained"}, "check", "marker") == {"state": "drained", "error": None}
+    assert answers.of_stage({"state": "drained", "error": error}, "check", "marker") == {"state": "drained", "error": None}
+    assert answers.of_stage({"state": "drained"}, "check", "marker") == {"state": "drained", "error": None}
 
 
 @pytest.mark.parametrize("finding", [{}, {"was_there": True}])
 def test_a_finding_is_a_dictionary(finding: dict[str, Any]) -> None:
-    assert FILTERS["drain_stage_answer"]({"finding": finding}, "find", "marker") == {"state": "found", "error": None, "finding": finding}
+    assert answers.of_stage({"finding": finding}, "find", "marker") == {"state": "found", "error": None, "finding": finding}
 
 
 @pytest.mark.parametrize("said", [{}, None, {"finding": None}, {"finding": "text"}, {"finding": []}, {"state": "found"}])
 def test_anything_else_is_no_finding(said: Any) -> None:
-    answer = FILTERS["drain_stage_answer"](said, "find", "marker")
+    answer = answers.of_stage(said, "find", "marker")
     assert answer["state"] == "failed" and "find.yml must end by setting the fact method_answer" in answer["error"]
 
 
 @pytest.mark.parametrize("said", [{}, {"state": "drained"}, {"state": "undone"}])
 def test_a_begin_has_no_answer(said: Any) -> None:
-    assert FILTERS["drain_stage_answer"](said, "begin", "marker") == {"state": "begun", "error": None}
+    assert answers.of_stage(said, "begin", "marker") == {"state": "begun", "error": None}

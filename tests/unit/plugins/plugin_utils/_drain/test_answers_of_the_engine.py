@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.answers import of_engine as judged
 
-judged = FilterModule().filters()["drain_answer"]
 DRAIN = {"action": "drain", "methods": [{"id": "1-service"}]}
 FOUND = {"action": "drain", "methods": [{"id": "1-haproxy", "finding": {}}]}
 STOPS = {**DRAIN, "stop_at_finding": True}

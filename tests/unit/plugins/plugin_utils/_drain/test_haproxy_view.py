@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import haproxy
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.haproxy import View
 
-FILTERS = FilterModule().filters()
 OPTIONS = {"sessions": 0, "maintenance": True}
 STATES = ("ready", "drain", "maint")
 
@@ -31,8 +30,7 @@ def before(**backends: tuple[str, bool]) -> dict[str, Any]:
 
 
 def view(*observations: Any, known: Any = None, **options: Any) -> View:
-    found: View = FILTERS["drain_haproxy"](list(observations), known or {}, {**OPTIONS, **options})
-    return found
+    return haproxy.view(list(observations), known or {}, {**OPTIONS, **options})
 
 
 def test_what_is_found_is_state_and_health_of_every_place() -> None:
@@ -88,9 +86,3 @@ def test_a_place_that_the_record_does_not_have_is_not_touched() -> None:
         assert (found["to_drain"], found["to_put_back"], found["checked"]["state"], found["undone"]["state"]) == ({}, {}, "failed", "undoing")
         assert found["checked"]["error"] == "the record does not say how it was before: shop on lb1"
         assert found["undone"]["error"] == "the record does not say how shop on lb1 was before"
-
-
-def test_where_it_was_up_it_is_checked_first() -> None:
-    known = before(shop=("ready", True), api=("ready", False), old=("maint", True))
-    assert FILTERS["drain_haproxy_up"](known) == {"lb1": ["shop", "old"]}
-    assert FILTERS["drain_haproxy_up"]({}) == FILTERS["drain_haproxy_up"](before(api=("ready", False))) == {}

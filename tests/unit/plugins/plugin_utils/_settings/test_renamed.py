@@ -23,15 +23,15 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 CHANGELOG = (ROOT / "changelogs" / "changelog.yaml").read_text()
-# Role respond looks by its actions: see tests/unit/plugins/action/test_plan.py, and below.
-ROLES = ("approve", "drain", "recover", "gate")
+# The roles respond and drain look by their actions: see tests/unit/plugins/action/test_plan.py and test_drain_step.py, and below.
+ROLES = ("approve", "recover", "gate")
 # Results that a play reads. They cannot be refused; the changelog lists them.
 RESULTS = {"observe_look": "observe_result"}
 RETURNED = {
     "maintenance_info": {"claims": "leases", "mirrors": "replicas"},
     "maintenance_record": {"claims": "leases", "error_kind claim_lost": "error_kind lease_lost"},
 }
-FILTERS = {"decision": "override", "drain_copy": "drain_replica", "drain_steps": "drain_orders", "drain_undo_steps": "drain_undo_orders"}
+FILTERS = {"decision": "override", "drain_copy": "drain_replica"}
 TABLES: list[dict[str, str]] = [
     renamed.VARIABLES,
     renamed.SETTINGS,

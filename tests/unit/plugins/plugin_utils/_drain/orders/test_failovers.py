@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import drain_orders
 
-FILTERS = FilterModule().filters()
 WSFC = {"method": "wsfc", "availability_groups": ["Orders", "Bills"], "replicas": {"SQL2": "sql2", "SQL3": "sql3"}}
 
 
@@ -22,17 +21,17 @@ def first_step(methods: Any, record: Any = None) -> Any:
 
 
 def test_host_and_instance_are_those_of_the_settings() -> None:
-    assert FILTERS["drain_failovers"]({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC)) == [
+    assert failovers.failovers({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC)) == [
         {"host": "sql2", "instance": "SQL2", "group": "Bills"},
         {"host": "sql3", "instance": "SQL3", "group": "Orders"},
     ]
-    assert FILTERS["drain_failovers"]({}, first_step(WSFC)) == FILTERS["drain_failovers"](None, first_step(WSFC)) == []
+    assert failovers.failovers({}, first_step(WSFC)) == failovers.failovers(None, first_step(WSFC)) == []
 
 
 @pytest.mark.parametrize("handover", [{"Orders": "SQL9"}, {"Payroll": "SQL2"}, {"Orders": "sql2"}, {"Orders": ["SQL2"]}, {"Orders": None}])
 def test_what_the_settings_do_not_name_is_an_error(handover: Any) -> None:
     with pytest.raises(ValueError, match="the settings of method 1-wsfc do not name availability group"):
-        FILTERS["drain_failovers"](handover, first_step(WSFC))
+        failovers.failovers(handover, first_step(WSFC))
 
 
 def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
@@ -40,10 +39,10 @@ def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
     record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": {"moved": {}}, "options": options}]}
     step = first_step({**WSFC, "availability_groups": ["Orders"]}, record)
     assert step["options"] == options
-    assert FILTERS["drain_failovers"]({"Orders": "SQL2"}, step) == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
+    assert failovers.failovers({"Orders": "SQL2"}, step) == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
     for handover in ({"Payroll": "SQL2"}, {"Orders": "SQL9"}):
         with pytest.raises(ValueError, match="do not name"):
-            FILTERS["drain_failovers"](handover, step)
+            failovers.failovers(handover, step)
 
 
 @pytest.mark.parametrize(("answers", "words"), [
@@ -56,7 +55,7 @@ def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
     (None, ""),
 ])  # fmt: skip
 def test_what_failed(answers: Any, words: str) -> None:
-    assert FILTERS["drain_failover_error"](answers) == words
+    assert failovers.failure(answers) == words
 
 
 class Variables(Mapping[str, Any]):
@@ -82,9 +81,9 @@ class Variables(Mapping[str, Any]):
 
 def test_names_in_azure_are_as_observed_or_as_configured() -> None:
     variables = Variables(sql2={"observe_result": {"vm_name": "two"}, "respond_vm_name": "2"}, sql3={"observe_result": {}, "respond_vm_name": "3"}, web1={})
-    assert FILTERS["drain_peers"]([{"method": "none"}, WSFC], variables) == {"sql2": "two", "sql3": "3"}
+    assert failovers.peers([{"method": "none"}, WSFC], variables) == {"sql2": "two", "sql3": "3"}
     assert variables.asked == ["sql2", "sql3"]
     for observed in (None, "x", {"vm_name": None}):
-        assert FILTERS["drain_peers"]([WSFC], Variables(sql2={"observe_result": observed})) == {}
-    assert FILTERS["drain_peers"]([{"method": "own", "replicas": {"a": "sql2"}}, {**WSFC, "replicas": "x"}, "x"], variables) == {}
-    assert FILTERS["drain_peers"](None, variables) == {}
+        assert failovers.peers([WSFC], Variables(sql2={"observe_result": observed})) == {}
+    assert failovers.peers([{"method": "own", "replicas": {"a": "sql2"}}, {**WSFC, "replicas": "x"}, "x"], variables) == {}
+    assert failovers.peers(None, variables) == {}

@@ -18,8 +18,8 @@ def step(kind: str, **keys: Any) -> Any:
     return {"id": kind, "kind": kind, "outside": False, "runs": True, "given": {}, "override": {}, **keys}
 
 
-def cut(*steps: Any, system: str = "linux") -> list[tuple[bool, int, list[str], bool]]:
-    return [(one["on_vm"], one["first"], [step["kind"] for step in one["methods"]], one["last"]) for one in segments(steps, system)]
+def cut(*steps: Any, system: str = "linux") -> list[tuple[bool, list[str], bool]]:
+    return [(one["on_vm"], [step["kind"] for step in one["methods"]], one["last"]) for one in segments(steps, system)]
 
 
 def test_nothing_is_no_segment() -> None:
@@ -27,44 +27,44 @@ def test_nothing_is_no_segment() -> None:
 
 
 def test_what_the_engine_runs_is_taken_at_once() -> None:
-    assert cut(step("service"), step("command"), step("none")) == [(True, 0, ["service", "command", "none"], True)]
+    assert cut(step("service"), step("command"), step("none")) == [(True, ["service", "command", "none"], True)]
 
 
 def test_tasks_stand_alone_in_their_place() -> None:
     assert cut(step("service"), step("haproxy", outside=True), step("tasks"), step("none"), step("command")) == [
-        (True, 0, ["service"], False),
-        (False, 1, ["haproxy"], False),
-        (False, 2, ["tasks"], False),
-        (True, 3, ["none", "command"], True),
+        (True, ["service"], False),
+        (False, ["haproxy"], False),
+        (False, ["tasks"], False),
+        (True, ["none", "command"], True),
     ]
 
 
 def test_what_acts_outside_stands_alone_because_its_finding_is_copied_first() -> None:
     assert cut(step("service"), step("command", outside=True), step("none"), step("service")) == [
-        (True, 0, ["service"], False),
-        (True, 1, ["command"], False),
-        (True, 2, ["none", "service"], True),
+        (True, ["service"], False),
+        (True, ["command"], False),
+        (True, ["none", "service"], True),
     ]
 
 
 def test_what_is_only_reported_is_recorded_by_the_engine() -> None:
-    assert cut(step("haproxy", runs=False), step("none")) == [(True, 0, ["haproxy", "none"], True)]
+    assert cut(step("haproxy", runs=False), step("none")) == [(True, ["haproxy", "none"], True)]
 
 
 KINDS = ["probe_file", "iis", "wsfc", "service", "command", "none"]
 
 
 def test_on_windows_all_of_the_vms_own_are_the_engines() -> None:
-    assert cut(*map(step, KINDS), system="windows") == [(True, 0, KINDS, True)]
+    assert cut(*map(step, KINDS), system="windows") == [(True, KINDS, True)]
 
 
 @pytest.mark.parametrize("where", ["given", "override"])
 def test_what_another_host_may_have_to_act_for_stands_alone(where: str) -> None:
     steps = [step(kind, **{where: {"availability_groups": ["Orders"]}} if kind == "wsfc" else {}) for kind in KINDS]
     assert cut(*steps, system="windows") == [
-        (True, 0, ["probe_file", "iis"], False),
-        (True, 2, ["wsfc"], False),
-        (True, 3, ["service", "command", "none"], True),
+        (True, ["probe_file", "iis"], False),
+        (True, ["wsfc"], False),
+        (True, ["service", "command", "none"], True),
     ]
 
 
@@ -77,7 +77,6 @@ def test_every_method_is_in_one_segment_in_order(steps: list[Any], system: str) 
     assert [one for segment in found for one in segment["methods"]] == steps
     assert [segment["last"] for segment in found] == [False] * (len(found) - 1) + [True] * bool(found)
     for segment in found:
-        assert segment["methods"][0] is steps[segment["first"]]
         assert len(segment["methods"]) == 1 or (segment["on_vm"] and not any(one["outside"] for one in segment["methods"]))
 
 

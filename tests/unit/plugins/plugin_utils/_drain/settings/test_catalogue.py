@@ -9,7 +9,6 @@ import pathlib
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, defaults, methods_of
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import FORMS
@@ -75,11 +74,10 @@ def test_empty_options_are_none_at_all(tmp_path: pathlib.Path) -> None:
     assert catalogue.options_of("own", str(tmp_path / "none")) is None
 
 
-def test_options_of_tasks_are_the_settings_and_the_defaults_for_what_they_leave_out(tmp_path: pathlib.Path) -> None:
+def test_defaults_are_those_that_are_described(tmp_path: pathlib.Path) -> None:
     (tmp_path / "options.yml").write_text("level: {type: whole, default: 3}\nquiet: {type: truth, default: false}\nname: {type: text}\nends: {default: null}\n")
-    drain_options = FilterModule().filters()["drain_options"]
-    assert drain_options({"kind": "own", "given": {"level": 5, "name": "x"}}, str(tmp_path)) == {"level": 5, "quiet": False, "name": "x"}
-    assert drain_options({"kind": "own", "given": {"level": 5}}, str(tmp_path / "none")) == {"level": 5}
-    assert drain_options({"kind": "haproxy", "given": {"balancers": ["lb1"]}}, str(ROLE / "haproxy")) == {
-        "balancers": ["lb1"], "server": "", "backends": [], "socket": "/run/haproxy/admin.sock", "sessions": 0, "maintenance": True,
+    assert catalogue.defaults_of("own", str(tmp_path)) == {"level": 3, "quiet": False}
+    assert catalogue.defaults_of("own", str(tmp_path / "none")) == {}
+    assert catalogue.defaults_of("haproxy", str(ROLE / "haproxy")) == {
+        "server": "", "backends": [], "socket": "/run/haproxy/admin.sock", "sessions": 0, "maintenance": True,
     }  # fmt: skip

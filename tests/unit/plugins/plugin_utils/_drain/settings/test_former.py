@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import undo_orders
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import wrong_former
 
-FILTERS = FilterModule().filters()
 ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
 FOLDERS = [str(ROLE / "tasks" / "methods")]
 
@@ -42,9 +41,9 @@ def _places(tmp_path: pathlib.Path) -> list[str]:
 def test_what_an_undo_could_not_use_is_named(entry: dict[str, Any], words: str, places: list[str]) -> None:
     (said,) = wrong_former([entry], FOLDERS, places).values()
     assert said.startswith("drain_methods_former, entry 1 (") and words in said
-    (step,) = FILTERS["drain_undo_orders"](
+    (step,) = undo_orders(
         {"phase": "gone", "methods": [{"id": "a", "method": "tasks", "state": "drained", "before": {}, "outside": True}]},
-        *([], [{**entry, "name": "a"}], "web1", "linux", FOLDERS, places),
+        *([], [{**entry, "name": "a"}], "web1", "linux", wrong_former([{**entry, "name": "a"}], FOLDERS, places)),
     )
     assert step["runs"] is False and words.partition("(tasks)")[2].strip(": ") in step["report"] and "by hand" in step["report"]
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filters of role drain, as templates call them."""
+"""What is wrong with the entries of drain_methods and drain_methods_former."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import pathlib
 from typing import Any
 
 import pytest
-from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.filter.drain import FilterModule
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import configured
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import configured, validation
 
-FILTERS = FilterModule().filters()
-ROLE = pathlib.Path(__file__).resolve().parents[4] / "roles" / "drain"
+ROLE = pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain"
 FOLDERS, PLACES = [str(ROLE / "tasks" / "methods")], [str(ROLE / "tasks")]
 METHODS = [
     {"method": "service", "names": ["a"]},
@@ -39,17 +36,11 @@ METHODS = [
     ],
 )
 def test_settings_that_cannot_be_right_are_named(methods: Any, former: Any, words: str) -> None:
-    assert any(words in said for said in FILTERS["drain_problems"](methods, former, "linux", FOLDERS, PLACES))
+    assert any(words in said for said in validation.problems(methods, former, "linux", FOLDERS, PLACES))
     (said,) = configured.problems(methods, former)
     assert words in said
 
 
 @pytest.mark.parametrize("former", [[], (), None, "", [{"method": "haproxy", "balancers": ["lb2"]}, {"method": "tasks", "name": "x", "by_hand": True}]])
 def test_settings_that_are_right_have_no_problems(former: Any) -> None:
-    assert FILTERS["drain_problems"](METHODS, former, "linux", FOLDERS, PLACES) == []
-
-
-def test_the_folder_of_a_method_is_found_or_named_as_missing() -> None:
-    assert FILTERS["drain_folder"]("haproxy", "linux", FOLDERS) == f"{FOLDERS[0]}/haproxy"
-    with pytest.raises(AnsibleFilterError, match="no folder has tasks of method flagged: "):
-        FILTERS["drain_folder"]("flagged", "linux", FOLDERS)
+    assert validation.problems(METHODS, former, "linux", FOLDERS, PLACES) == []

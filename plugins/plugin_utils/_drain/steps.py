@@ -1,0 +1,414 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The steps of a drain or an undo that role drain takes: what comes next, by what came of the step before. Pure; the role's tasks only do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, items, mapping, text
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers, method_orders, segments
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import replicas
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
+
+DRAIN, UNDO = "drain", "undo"
+# The state in which the next method is taken.
+DONE = {DRAIN: "drained", UNDO: "undone"}
+LONGEST_TIME, LONGEST_OUTPUT = 19, 400
+NO_COPY = (
+    "The record of event {} of {} has no copy on another VM ({}). If this VM is lost with its disk, what was changed outside it has to be put back by hand."
+)
+
+
+class Request(TypedDict):
+    """The variables of the role, as they were when it began."""
+
+    act: str
+    """drain or undo."""
+    host: str
+    system: str
+    methods: Any
+    former: Any
+    folders: list[str]
+    """Where the methods that are tasks are: the role's, and the operator's if there is one."""
+    own_folder: str
+    places: list[str]
+    """Where task files are looked for."""
+    event: dict[str, Any]
+    record: dict[str, Any]
+    deadline: str
+    rule: dict[str, Any]
+    lease: dict[str, Any]
+    verify: bool
+    keep_phase: bool
+    vm_id: str
+    vm_name: str
+    boot_id: str
+    keeper: str
+    peers: dict[str, str]
+    now: str
+    check_mode: bool
+    refused: str
+    """Why nothing may be done, perhaps."""
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of the last step."""
+
+    result: Mapping[str, Any] = field(default_factory=dict)
+    """Of the module that was run."""
+    answer: Any = None
+    """The fact method_answer, or of method tasks drain_tasks_state."""
+    lost: bool = False
+    """Whether a task of the method could not reach the VM."""
+    failed: bool = False
+    message: str = ""
+    """Of the task that failed, and with its name."""
+    failure: str = ""
+
+
+def failure(task: str, result: Any) -> tuple[str, str]:
+    """Return the message of a failed task, and the same in one line with the task's name; of a loop, that of the first item that failed."""
+    given = mapping(result)
+    failed = next((one for one in map(mapping, items(given.get("results"))) if flag(one.get("failed"))), given)
+    line = f"{task}: {failed.get('msg') or 'failed'}"
+    if "rc" in failed:
+        line += f", exit code {failed['rc']}"
+    if failed.get("stderr"):
+        line += f": {str(failed['stderr'])[-LONGEST_OUTPUT:]}"
+    return str(given.get("msg") or "The drain failed."), line
+
+
+def problems(request: Request) -> list[str]:
+    """Return what is wrong with the settings of a drain."""
+    return validation.problems(request["methods"], request["former"], request["system"], request["folders"], request["places"], request["own_folder"])
+
+
+class Steps:
+    """A drain or an undo between two steps. C(state) is all that lasts, and what the tasks read."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+        self.request: Request = state["request"]
+        self.drains = self.request["act"] == DRAIN
+
+    @classmethod
+    def begin(cls, request: Request) -> Steps:
+        """Return the first step."""
+        state: dict[str, Any] = {"request": request, "record": request["record"], "reached": True, "warning": "", "note": "", "segment": 0, "do": "end"}
+        steps = cls({**state, "orders": [], "parts": [], "answer": {"state": DONE[request["act"]], "error": None}, "late": False, "step": ""})
+        try:
+            steps._begin()
+        except ValueError as error:
+            steps._refuse(str(error))
+        return steps
+
+    def _begin(self) -> None:
+        request, state = self.request, self.state
+        common = (request["record"], request["methods"], request["former"], request["host"], request["system"])
+        if self.drains:
+            state["orders"] = method_orders.drain_orders(*common)
+            wrong = [] if self._is_settled() else problems(request)
+            phase, deadline = request["record"].get("phase"), request["deadline"]
+            # Asked once: an observation that begins before the deadline does not fail in the middle.
+            state["late"] = bool(deadline) and phase not in ("approved", "started") and request["now"][:LONGEST_TIME] > deadline[:LONGEST_TIME]
+        else:
+            state["orders"], wrong = method_orders.undo_orders(*common, validation.wrong_former(request["former"], request["folders"], request["places"])), []
+        state["parts"] = segments.segments(state["orders"], request["system"])
+        state["reports"] = [order["report"] for order in state["orders"] if order["report"]]
+        if request["refused"] or wrong:
+            self._refuse(request["refused"] or " ".join(wrong))
+        elif request["check_mode"]:
+            names = ", ".join(dict.fromkeys(order["id"] for order in state["orders"])) or ("" if self.drains else "nothing")
+            state["would"] = f"Would {request['act']} for event {printable(request['event'].get('event_id'))}: {printable(names)}"
+        elif not self.drains and not state["orders"]:
+            self._act("last")
+        elif not self.drains and request["lease"] and not state["parts"][0]["on_vm"]:
+            # Go on only while the VM is leased for this run.
+            self._do("lease", "lease")
+        elif state["parts"]:
+            self._enter()
+
+    def _is_settled(self) -> bool:
+        record = self.request["record"]
+        return record.get("phase") in method_orders.SETTLED and any(mapping(method).get("state") != "undone" for method in items(record.get("methods")))
+
+    def go_on(self, came: Came) -> None:
+        """Take what came of the last step, and choose the next one."""
+        do, step = self.state["do"], self.state["step"]
+        try:
+            if do == "replica":
+                self._replicated(came)
+            elif do == "stage":
+                self._staged(step, came)
+            elif came.failed:
+                self._failed(step, came)
+            elif do == "failover":
+                self._act("last", stop_at_finding=False, problem=failovers.failure(came.result.get("results")))
+            else:
+                self._acted(step, came.result)
+        except ValueError as error:
+            self._refuse(str(error))
+
+    # What comes next.
+
+    def _do(self, do: str, step: str) -> None:
+        self.state.update(do=do, step=step)
+
+    def _end(self) -> None:
+        self._do("end", "")
+
+    def _enter(self) -> None:
+        """Begin with the methods of a segment."""
+        if self._part["on_vm"]:
+            self._act("methods")
+        elif self.drains:
+            self.state["again"] = False
+            entry = self._entry()
+            state, boot = _state(entry), self.request["boot_id"]
+            another_boot = bool(boot) and (entry.get("boot_id") or "") != boot
+            # found: killed between writing the state found and recording that the method has begun. Begin again, all of it.
+            begins = state not in ("begun", "drained") or (state == "begun" and another_boot and not self.request["verify"])
+            self._find() if begins else self._stage("check")
+        else:
+            self._enter_undo()
+
+    def _enter_undo(self) -> None:
+        # As the engine does for the methods that it runs.
+        recorded, own = text(self.state["record"].get("vm_id")) or "", self.request["vm_id"]
+        if own and recorded and recorded.lower() != own.lower():
+            self._answer("failed", f"The record is of the VM {printable(recorded)}, and this one is {own}.")
+        elif self._order["runs"] and not _is_untouched(self._entry()):
+            try:
+                self._stage("undo")
+            except ValueError as error:
+                self._answer("failed", str(error))
+        else:
+            # One that never began is undone, as the engine records it.
+            self._answer("undone", None)
+
+    def _find(self) -> None:
+        """Begin a method that is tasks. The record keeps the first finding of a drain: after a crash, the method finds what it did itself."""
+        if os.path.isfile(os.path.join(self._folder(), "find.yml")):
+            self._stage("find")
+        else:
+            self._act("found", told={"given": self._options(), "finding": {}})
+
+    def _stage(self, stage: str) -> None:
+        order, entry, options = self._order, self._entry(), self._options()
+        if order["kind"] == "tasks":
+            file = self._file(options.get(stage))
+            if file is None:
+                self._answer("failed", f"there is no file {options.get(stage)} in {', '.join(self.request['places'])}")
+                return
+            options = {**options, stage: file}
+        finding = {} if _is_untouched(entry) else method_orders.finding_of(entry.get("before") or {}, order, self.request["host"])
+        folder = self._folder()
+        method = {"folder": folder, "options": options, "finding": finding, "state": _state(entry)}
+        self.state.update(method=method, file=os.path.join(folder, f"{stage}.yml"))
+        self._do("stage", stage)
+
+    def _act(self, step: str, *, told: Mapping[str, Any] | None = None, stop_at_finding: bool = True, problem: str = "") -> None:
+        """Let the engine take the methods of the segment; C(told) is what the tasks of one have found or answered: the engine judges and records it."""
+        request, part = self.request, self._part if self.state["parts"] else None
+        action: dict[str, Any] = {
+            "action": request["act"],
+            "event_id": request["event"].get("event_id"),
+            "event": request["event"],
+            "lease": request["lease"],
+            "methods": [{**order, **(told or {})} for order in part["methods"]] if part else [],
+            "complete": part["last"] if part else True,
+        }
+        if self.drains:
+            action |= {key: request[key] for key in ("deadline", "rule", "verify", "peers")}
+            action |= {"late": self.state["late"], "stop_at_finding": stop_at_finding, "problem": problem}
+        else:
+            action |= {"keep_phase": request["keep_phase"], "reports": self.state["reports"]}
+        self._ask(step, action)
+
+    def _ask(self, step: str, action: dict[str, Any]) -> None:
+        identity = {"vm_id": self.request["vm_id"], **({"vm_name": self.request["vm_name"]} if self.drains else {})}
+        self.state.update(action=action, identity=identity, boot_id=self.request["boot_id"] if self.drains else "")
+        self._do("act", step)
+
+    def _answer(self, state: str, error: str | None) -> None:
+        """Record what came of a method that is tasks."""
+        answer = {"state": state, "error": error}
+        self._act("last", told={"given": self._options(), "answer": answer} if self.drains else {"answer": answer})
+
+    def _refuse(self, why: str) -> None:
+        """End. Of a drain, record why nothing was done."""
+        self.state["answer"] = {"state": "failed", "error": why}
+        request = self.request
+        if not self.drains or request["check_mode"]:
+            self._end()
+            return
+        common = {"event_id": request["event"].get("event_id"), "event": request["event"], "lease": request["lease"]}
+        self._ask("refused", {"action": DRAIN, **common, "methods": [], "problem": why})
+
+    # What came of the last step.
+
+    def _failed(self, step: str, came: Came) -> None:
+        if step == "found":
+            self._answer("failed", came.failure)
+        elif step == "refused":
+            # What could not be done is known already; a record that cannot be written adds nothing to it.
+            self._end()
+        else:
+            self._refuse(came.message if self.drains else came.failure)
+
+    def _acted(self, step: str, result: Mapping[str, Any]) -> None:
+        state = self.state
+        if flag(result.get("unreachable")):
+            state["reached"] = False
+            self._end()
+            return
+        if step == "lease":
+            state["record"] = mapping(result.get("record")) or state["record"]
+            self._enter()
+            return
+        found = mapping(next(iter(items(result.get("results"))), None))
+        state["record"] = mapping(found.get("record")) or state["record"]
+        if step == "refused":
+            self._end()
+            return
+        state["note"] = text(found.get("warning")) or "" if self.drains else ""
+        state["answer"] = answers.of_engine(result, state["action"])
+        state["handover"] = mapping(found.get("handover"))
+        if not state["warning"] and any(mapping(method).get("outside") is True for method in items(state["record"].get("methods"))):
+            # Once is enough for one observation: each further try could take as long.
+            if self.request["keeper"]:
+                state["replica"] = replicas.replica_of(state["record"])
+                self._do("replica", step)
+                return
+            self._warn("there is none that could keep it")
+        self._after(step)
+
+    def _replicated(self, came: Came) -> None:
+        if came.failed or flag(came.result.get("unreachable")) or "record" not in came.result:
+            self._warn(f"{self.request['keeper']}: {came.message if came.failed else came.result.get('msg') or 'no answer'}")
+        self._after(self.state["step"])
+
+    def _warn(self, why: str) -> None:
+        self.state["warning"] = NO_COPY.format(self.request["event"].get("event_id"), self.request["host"], why)
+
+    def _after(self, step: str) -> None:
+        """Choose the next step once the engine has answered, and its record has its copy."""
+        state = self.state["answer"]["state"]
+        if step == "found":
+            self._stage("begin") if state == "found" else self._answer("failed", self.state["answer"]["error"])
+        elif step == "methods" and state == "found":
+            # What the method found is in the record, which has a copy where the method acts outside the VM. Other hosts act before it does.
+            if self.state["handover"]:
+                self.state["failovers"] = failovers.failovers(self.state["handover"], self._part["methods"][0])
+                self._do("failover", step)
+            else:
+                self._act("last", stop_at_finding=False)
+        elif state == DONE[self.request["act"]] and self.state["parts"] and not self._part["last"]:
+            self.state["segment"] += 1
+            self._enter()
+        else:
+            self._end()
+
+    def _staged(self, stage: str, came: Came) -> None:
+        if came.failed:
+            self._answer("failed", came.failure)
+            return
+        if came.lost:
+            self.state["reached"] = False
+            self._end()
+            return
+        answer = self._judged(stage, came.answer)
+        if answer["state"] == "found":
+            self._act("found", told={"given": self._options(), "finding": mapping(answer).get("finding")})
+        elif answer["state"] == "begun":
+            self._stage("check")
+        elif stage == "check" and answer["state"] == "lost" and not self.state["again"]:
+            self.state["again"] = True
+            self._find()
+        else:
+            self._answer(answer["state"], answer["error"])
+
+    def _judged(self, stage: str, said: Any) -> answers.Answer | answers.StageAnswer:
+        order = self._order
+        if order["kind"] != "tasks":
+            return answers.of_stage(said, stage, order["kind"])
+        file = str(self._options().get(stage))
+        if stage == "check":
+            return answers.checked(said, file, _state(self._entry()))
+        if stage == "undo":
+            return answers.undone(said, file)
+        return {"state": "failed", "error": f"{file} says that the drain failed."} if said == "failed" else {"state": "begun", "error": None}
+
+    # The method at hand.
+
+    @property
+    def _part(self) -> segments.Segment:
+        part: segments.Segment = self.state["parts"][self.state["segment"]]
+        return part
+
+    @property
+    def kind(self) -> str:
+        """The kind of the method at hand, if there is one."""
+        return self._order["kind"] if self.state["parts"] else ""
+
+    @property
+    def _order(self) -> method_orders.MethodOrder:
+        return self._part["methods"][0]
+
+    def _entry(self) -> Mapping[str, Any]:
+        """Return the method in the record, empty before it begins. A second run goes on with what the first one wrote."""
+        return next((one for one in map(mapping, items(self.state["record"].get("methods"))) if one.get("id") == self._order["id"]), {})
+
+    def _home(self) -> str:
+        kind, folders = self._order["kind"], self.request["folders"]
+        home = catalogue.folder_of(kind, self.request["system"], folders)
+        if home is None:
+            raise ValueError(f"no folder has tasks of method {kind}: {', '.join(folders)}")
+        return home
+
+    def _folder(self) -> str:
+        """Return the folder with the tasks. What a method does otherwise on Windows is in its folder windows; one without it is the same on both."""
+        windows = os.path.join(self._home(), "windows")
+        return windows if self.request["system"] == "windows" and os.path.isfile(os.path.join(windows, "check.yml")) else self._home()
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options as set, with the method's defaults for those that are not."""
+        return {**catalogue.defaults_of(self._order["kind"], self._home()), **self._order["given"]}
+
+    def _file(self, name: Any) -> str | None:
+        files = (os.path.join(place, str(name)) for place in self.request["places"])
+        return next(filter(os.path.isfile, files), None)
+
+    def result(self) -> dict[str, Any]:
+        """Return what the role ends with."""
+        state, answer = self.state, self.state["answer"]
+        if not state["reached"]:
+            answer = {"state": "unreachable", "error": "The VM cannot be reached."}
+        found, error = answer["state"], answer["error"] or None
+        if self.drains:
+            if self.request["check_mode"] and found == "drained" and state["record"].get("phase") != "drained":
+                found = "draining"
+        else:
+            if found == "undone" and (state["reports"] or (self.request["check_mode"] and state["orders"])):
+                found = "undoing"
+            error = error or " ".join(state["reports"]) or None
+        return {"state": found, "error": error, "record": state["record"], "warning": " ".join(filter(None, (state["warning"], state["note"]))) or None}
+
+
+def _state(entry: Mapping[str, Any]) -> str:
+    return text(entry.get("state")) or "new"
+
+
+def _is_untouched(entry: Mapping[str, Any]) -> bool:
+    """Return whether a method has not begun: where it failed before it found anything, nothing of it is recorded, and nothing was changed."""
+    return _state(entry) in ("new", "undone") or entry.get("before") is None

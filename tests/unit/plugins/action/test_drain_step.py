@@ -1,0 +1,64 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Action drain_step: what it reads of the variables. What it makes of that is in test_steps.py."""
+
+from __future__ import annotations
+
+import typing as t
+from unittest import mock
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.action.drain_step import ActionModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import renamed
+
+BEGIN: dict[str, t.Any] = {
+    "host": "web1", "system": "linux", "methods": [{"method": "none"}], "former": [], "folders": [], "own_folder": "", "places": [],
+    "event": {"event_id": "E1"}, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "", "vm_name": "",
+    "boot_id": "", "keeper": "",
+}  # fmt: skip
+
+
+def run(variables: dict[str, t.Any] | None = None, **arguments: t.Any) -> dict[str, t.Any]:
+    task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.drain_step")
+    action = ActionModule(task, *(mock.Mock() for _each in range(5)))
+    return action.run(None, {"hostvars": {}, **(variables or {})})
+
+
+def test_a_step_goes_on_from_what_is_registered() -> None:
+    first = run(begin={**BEGIN, "act": "drain"})
+    assert (first["do"], first["result"]["state"]) == ("act", "drained")
+    then = run({"__drain_step": first, "__drain_acted": {"results": [{"state": "draining", "record": {"revision": 1}}]}})
+    assert (then["do"], then["result"]["state"], then["result"]["record"]) == ("end", "draining", {"revision": 1})
+    failed = run({"__drain_step": first}, failed={"task": "A task", "result": {"msg": "why"}})
+    assert (failed["do"], failed["action"]["problem"]) == ("act", "why")
+
+
+def test_wrong_settings_fail_the_validation() -> None:
+    assert "failed" not in run(validate=BEGIN)
+    assert "at least one method" in run(validate={**BEGIN, "methods": []})["msg"]
+
+
+@pytest.mark.parametrize("name", renamed.VARIABLES)
+def test_an_old_variable_is_refused_with_its_new_name(name: str) -> None:
+    words = f"{name} is {renamed.VARIABLES[name]} now"
+    assert words in run({name: 1}, begin={**BEGIN, "act": "drain"})["action"]["problem"]
+    assert words in run({name: 1}, begin={**BEGIN, "act": "undo"})["result"]["error"]
+
+
+def test_without_readable_settings_a_drain_is_refused() -> None:
+    known = {
+        key: BEGIN[key] for key in ("host", "event", "record", "deadline", "rule", "lease", "verify", "keep_phase", "vm_id", "vm_name", "boot_id", "keeper")
+    }
+    assert run(begin={**known, "act": "drain", "refused": "why"})["action"]["problem"] == "why"
+    undo = run(begin={**known, "act": "undo", "refused": "why"})
+    assert (undo["do"], undo["result"]["state"], undo["result"]["error"]) == ("end", "failed", "why")
+
+
+def test_balancers_are_judged_by_the_finding_and_the_options_of_the_method() -> None:
+    method = {"options": {"sessions": 0}, "finding": {"balancers": {"lb1": {"shop": {"state": "ready", "up": True}}}}}
+    answer = {"__drain_balancer": "lb1", "backends": {"shop": {"state": "ready", "up": True, "sessions": 0, "status": "UP"}}}
+    found = run({"__drain_step": {"method": method}}, balancers=[answer])
+    assert found["to_drain"] == {"lb1": {"shop": "drain"}} and found["undone"]["state"] == "undone"
+    assert found["lost"] == []

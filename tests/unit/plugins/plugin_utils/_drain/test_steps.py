@@ -1,0 +1,305 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a drain and an undo, from the first to the last, without Ansible: what each asks for, and what comes of every answer."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.steps import Came, Steps, failure
+
+METHODS = pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods"
+EVENT = {"event_id": "E1"}
+SERVICE, OWN = {"method": "service", "names": ["app"]}, {"method": "own"}
+LEASE = {"run": "run00001"}
+
+
+@pytest.fixture(name="own")
+def _own(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A folder with an operator's own method, and files for method tasks."""
+    (tmp_path / "own").mkdir()
+    for name in ("own/begin.yml", "own/check.yml", "own/undo.yml", "begin.yml", "check.yml", "undo.yml"):
+        (tmp_path / name).write_text("---")
+    return tmp_path
+
+
+def begin(own: pathlib.Path, *methods: Any, act: str = "drain", **more: Any) -> Steps:
+    request: dict[str, Any] = {
+        "act": act, "host": "web1", "system": "linux", "methods": list(methods), "former": [], "folders": [str(METHODS), str(own)], "own_folder": str(own),
+        "places": [str(own)], "event": EVENT, "record": {}, "deadline": "", "rule": {}, "lease": {}, "verify": False, "keep_phase": False, "vm_id": "vm-1",
+        "vm_name": "web1", "boot_id": "boot-1", "keeper": "", "peers": {}, "now": "2026-11-24T12:00:00", "check_mode": False, "refused": "",
+    }  # fmt: skip
+    return Steps.begin({**request, **more})  # type: ignore[typeddict-item]
+
+
+def record(*methods: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    common = {"id": "1-own", "method": "own", "state": "begun", "before": {}, "boot_id": "boot-1"}
+    return {"event": EVENT, "methods": [{**common, **one} for one in methods], **more}
+
+
+def acted(state: str, written: Any = None, **more: Any) -> Came:
+    return Came(result={"results": [{"state": state, "record": written, **more}]})
+
+
+def said(state: str | None = None, **more: Any) -> Came:
+    return Came(answer={"state": state, **more})
+
+
+BROKEN = Came(failed=True, message="why", failure="A task: why")
+AWAY = Came(result={"unreachable": True})
+
+
+def asked(steps: Steps, *came: Came) -> list[str]:
+    """Take the steps with these answers, and return what was asked for, in order."""
+    found = [place(steps)]
+    for one in came:
+        steps.go_on(one)
+        found.append(place(steps))
+    return found
+
+
+def place(steps: Steps) -> str:
+    state = steps.state
+    name = state["do"]
+    if name == "stage":
+        return pathlib.Path(state["file"]).stem
+    if name == "act":
+        methods = state["action"]["methods"]
+        told = [key for key in ("finding", "answer") if methods and key in methods[0]]
+        return " ".join(["act", *(told or [method["id"] for method in methods])])
+    return str(name)
+
+
+def test_methods_of_the_vm_are_one_step(own: pathlib.Path) -> None:
+    steps = begin(own, SERVICE, {"method": "none"}, deadline="2026-11-24T11:00:00", lease=LEASE)
+    assert asked(steps, acted("drained", {"phase": "drained"}, warning="slow")) == ["act 1-service 2-none", "end"]
+    action = steps.state["action"]
+    assert action["late"] and action["complete"] and action["stop_at_finding"] and action["lease"] == LEASE and action["deadline"]
+    assert steps.state["identity"] == {"vm_id": "vm-1", "vm_name": "web1"} and steps.state["boot_id"] == "boot-1"
+    assert steps.result() == {"state": "drained", "error": None, "record": {"phase": "drained"}, "warning": "slow"}
+
+
+def test_a_method_that_is_tasks_is_recorded_before_it_begins(own: pathlib.Path) -> None:
+    steps = begin(own, OWN, SERVICE)
+    found = asked(steps, acted("found", record({})), said(), said("drained"), acted("drained"), acted("drained"))
+    assert found == ["act finding", "begin", "check", "act answer", "act 2-service", "end"]
+    assert steps.result()["state"] == "drained"
+
+
+def test_what_it_finds_is_recorded_first(own: pathlib.Path) -> None:
+    (own / "own" / "find.yml").write_text("---")
+    steps = begin(own, OWN)
+    assert asked(steps, said(finding={"was": "up"}), acted("found", record({"state": "found", "before": {"was": "up"}}))) == ["find", "act finding", "begin"]
+    assert steps.state["action"]["methods"][0]["finding"] == steps.state["method"]["finding"] == {"was": "up"}
+    steps = begin(own, OWN)
+    assert asked(steps, said(), acted("failed")) == ["find", "act answer", "end"] and "must end by setting" in steps.result()["error"]
+
+
+@pytest.mark.parametrize("state", ["drained", "draining", "failed"])
+def test_what_has_begun_is_checked(own: pathlib.Path, state: str) -> None:
+    steps = begin(own, OWN, record=record({}))
+    assert asked(steps, said(state), acted(state)) == ["check", "act answer", "end"]
+    assert steps.result()["state"] == state
+
+
+def test_what_is_lost_begins_again_once(own: pathlib.Path) -> None:
+    steps = begin(own, OWN, record=record({"state": "drained"}, phase="drained"))
+    found = asked(steps, said("lost"), acted("found", record({})), said(), said("lost"), acted("draining"))
+    assert found == ["check", "act finding", "begin", "check", "act answer", "end"] and steps.result()["state"] == "draining"
+
+
+@pytest.mark.parametrize(("state", "boot", "verify", "first"), [
+    ("begun", "boot-1", False, "check"), ("begun", "boot-0", False, "act finding"), ("begun", "boot-0", True, "check"),
+    ("found", "boot-1", False, "act finding"), ("failed", "boot-1", False, "act finding"), ("undone", "boot-1", False, "act finding"),
+    ("drained", "boot-0", False, "check"),
+])  # fmt: skip
+def test_where_a_second_run_continues(own: pathlib.Path, state: str, boot: str, verify: bool, first: str) -> None:
+    assert place(begin(own, OWN, record=record({"state": state, "boot_id": boot}), verify=verify)) == first
+
+
+def test_a_drain_that_is_not_done_is_the_last(own: pathlib.Path) -> None:
+    for state in ("draining", "failed"):
+        assert asked(begin(own, OWN, SERVICE, record=record({})), said(state), acted(state)) == ["check", "act answer", "end"]
+
+
+def test_a_failed_task_is_the_failed_drain_and_is_recorded(own: pathlib.Path) -> None:
+    for came in ((BROKEN,), (acted("found", record({})), BROKEN), (acted("found", record({})), said(), BROKEN)):
+        steps = begin(own, OWN)
+        asked(steps, *came)
+        assert place(steps) == "act answer" and steps.state["action"]["methods"][0]["answer"] == {"state": "failed", "error": "A task: why"}
+
+
+def test_a_record_that_cannot_be_written_ends_the_drain(own: pathlib.Path) -> None:
+    for came in ((BROKEN, BROKEN), (BROKEN, acted("failed"))):
+        steps = begin(own, SERVICE)
+        assert asked(steps, *came) == ["act 1-service", "act", "end"] and steps.result()["error"] == "why"
+    assert steps.state["action"] == {"action": "drain", "event_id": "E1", "event": EVENT, "lease": {}, "methods": [], "problem": "why"}
+
+
+def test_a_vm_that_cannot_be_reached_is_asked_for_nothing_more(own: pathlib.Path) -> None:
+    for steps, came in (
+        (begin(own, SERVICE, OWN), (AWAY,)),
+        (begin(own, OWN), (AWAY,)),
+        (begin(own, OWN), (acted("found", record({})), Came(lost=True))),
+        (begin(own, SERVICE), (BROKEN, AWAY)),
+        (begin(own, OWN, act="undo", lease=LEASE, record=record({})), (AWAY,)),
+    ):
+        assert asked(steps, *came)[-1] == "end"
+        assert (steps.result()["state"], steps.result()["error"]) == ("unreachable", "The VM cannot be reached.")
+
+
+def test_wrong_settings_are_recorded_and_nothing_is_done(own: pathlib.Path) -> None:
+    for steps, words in ((begin(own), "at least one method"), (begin(own, {"method": "x"}), "method must be"), (begin(own, SERVICE, refused="old"), "old")):
+        assert asked(steps, acted("failed")) == ["act", "end"] and words in steps.result()["error"]
+    assert place(begin(own, {"method": "x"}, check_mode=True)) == "end"
+
+
+def test_a_drained_vm_is_verified_whatever_the_settings_say_by_now(own: pathlib.Path) -> None:
+    drained = record({"id": "1-service", "method": "service", "state": "drained", "options": {"names": ["app"]}}, phase="drained")
+    assert place(begin(own, {"method": "x"}, record=drained)) == "act 1-service"
+
+
+def test_check_mode_says_what_would_be_done(own: pathlib.Path) -> None:
+    steps = begin(own, SERVICE, OWN, check_mode=True)
+    assert (place(steps), steps.state["would"], steps.result()["state"]) == ("end", "Would drain for event E1: 1-service, 2-own", "draining")
+    undo = begin(own, OWN, act="undo", check_mode=True, record=record({}))
+    assert (place(undo), undo.state["would"], undo.result()["state"]) == ("end", "Would undo for event E1: 1-own", "undoing")
+    nothing = begin(own, act="undo", check_mode=True)
+    assert (nothing.state["would"], nothing.result()["state"]) == ("Would undo for event E1: nothing", "undone")
+
+
+OUTSIDE = {**OWN, "outside": True}
+
+
+def test_each_write_is_copied_once_to_the_keeper(own: pathlib.Path) -> None:
+    written = record({"outside": True})
+    steps = begin(own, OUTSIDE, keeper="web2")
+    kept = Came(result={"record": {}})
+    assert asked(steps, acted("found", written), kept, said(), said("drained"), acted("drained", written), kept) == [
+        "act finding", "replica", "begin", "check", "act answer", "replica", "end",
+    ]  # fmt: skip
+    assert steps.result()["warning"] is None and steps.state["replica"]["methods"][0]["id"] == "1-own"
+
+
+@pytest.mark.parametrize(("came", "why"), [
+    (Came(result={"msg": "disk full"}), "web2: disk full"), (Came(result={"unreachable": True, "msg": "gone"}), "web2: gone"),
+    (Came(result={"record": {}}, failed=True, message="timed out"), "web2: timed out"), (Came(), "web2: no answer"),
+])  # fmt: skip
+def test_without_a_copy_the_drain_goes_on_and_says_so(own: pathlib.Path, came: Came, why: str) -> None:
+    written = record({"outside": True})
+    steps = begin(own, OUTSIDE, keeper="web2")
+    found = asked(steps, acted("found", written), came, said(), said("drained"), acted("drained", written))
+    assert found == ["act finding", "replica", "begin", "check", "act answer", "end"]
+    assert steps.result()["warning"] == (
+        f"The record of event E1 of web1 has no copy on another VM ({why}). "
+        "If this VM is lost with its disk, what was changed outside it has to be put back by hand."
+    )
+
+
+def test_without_a_keeper_no_copy_is_tried(own: pathlib.Path) -> None:
+    steps = begin(own, OUTSIDE)
+    assert asked(steps, acted("found", record({"outside": True}))) == ["act finding", "begin"]
+    assert "(there is none that could keep it)" in steps.result()["warning"]
+
+
+WSFC = {"method": "wsfc", "availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}
+
+
+def test_another_host_takes_over_before_the_method_acts(own: pathlib.Path) -> None:
+    steps = begin(own, WSFC, system="windows")
+    assert asked(steps, acted("found", handover={"Orders": "SQL2"})) == ["act 1-wsfc", "failover"]
+    assert steps.state["failovers"] == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
+    assert asked(steps, Came(result={"results": [{"failed": True, "msg": "not in step"}]}), acted("failed"))[1:] == ["act 1-wsfc", "end"]
+    assert steps.state["action"]["problem"] == "not in step" and not steps.state["action"]["stop_at_finding"]
+
+
+def test_a_failover_that_the_settings_do_not_name_is_refused(own: pathlib.Path) -> None:
+    steps = begin(own, WSFC, system="windows")
+    assert asked(steps, acted("found", handover={"Orders": "SQL9"}), acted("failed")) == ["act 1-wsfc", "act", "end"]
+    assert "do not name" in steps.result()["error"]
+
+
+def test_what_was_found_and_needs_no_other_host_goes_on_at_once(own: pathlib.Path) -> None:
+    steps = begin(own, {**SERVICE, "outside": True})
+    assert asked(steps, acted("found"), acted("drained")) == ["act 1-service", "act 1-service", "end"]
+    assert steps.state["action"]["stop_at_finding"] is False
+
+
+def test_an_undo_is_in_reverse(own: pathlib.Path) -> None:
+    service = {"id": "2-service", "method": "service", "options": {"names": ["app"]}}
+    steps = begin(own, OWN, SERVICE, act="undo", record=record({}, service, vm_id="VM-1"), keep_phase=True)
+    assert asked(steps, acted("undone"), said("undone"), acted("undone")) == ["act 2-service", "undo", "act answer", "end"]
+    assert steps.state["identity"] == {"vm_id": "vm-1"} and steps.state["boot_id"] == "" and steps.state["action"]["keep_phase"]
+    assert steps.result()["state"] == "undone"
+
+
+def test_an_undo_by_tasks_goes_on_only_under_its_lease(own: pathlib.Path) -> None:
+    steps = begin(own, OWN, act="undo", record=record({}), lease=LEASE)
+    assert asked(steps, Came(result={"record": record({"state": "undone"})}), acted("undone")) == ["lease", "act answer", "end"]
+    steps = begin(own, OWN, act="undo", record=record({}), lease=LEASE)
+    assert asked(steps, BROKEN) == ["lease", "end"] and steps.result()["error"] == "A task: why"
+
+
+def test_nothing_to_undo_is_recorded(own: pathlib.Path) -> None:
+    steps = begin(own, act="undo", lease=LEASE)
+    assert asked(steps, acted("undone")) == ["act", "end"] and steps.state["action"]["complete"]
+
+
+def test_the_record_of_another_vm_is_not_undone(own: pathlib.Path) -> None:
+    steps = begin(own, OWN, act="undo", record=record({}, vm_id="vm-2"))
+    assert asked(steps, acted("failed")) == ["act answer", "end"]
+    assert steps.result()["error"] == "The record is of the VM vm-2, and this one is vm-1."
+
+
+def test_an_undo_without_its_tasks_has_failed(own: pathlib.Path) -> None:
+    steps = begin(own, {"method": "gone"}, act="undo", record=record({"id": "1-gone", "method": "gone"}))
+    assert asked(steps, acted("failed")) == ["act answer", "end"] and "no folder has tasks of method gone" in steps.result()["error"]
+
+
+def test_what_the_settings_name_no_more_is_reported(own: pathlib.Path) -> None:
+    steps = begin(own, act="undo", record=record({}))
+    assert asked(steps, acted("undone")) == ["act 1-own", "end"]
+    assert steps.result()["state"] == "undoing" and "1-own" in steps.result()["error"]
+
+
+def test_files_of_method_tasks_are_found_and_judged(own: pathlib.Path) -> None:
+    given = {"method": "tasks", "begin": "begin.yml", "check": "check.yml", "undo": "undo.yml"}
+    steps = begin(own, given)
+    assert asked(steps, acted("found", record({"id": "1-tasks", "method": "tasks"})), Came(answer=""), Came(answer="drained"), acted("drained"))[-1] == "end"
+    assert steps.state["method"]["options"]["check"] == str(own / "check.yml") and steps.state["action"]["methods"][0]["given"]["check"] == "check.yml"
+    steps = begin(own, given)
+    asked(steps, acted("found"), Came(answer="failed"))
+    assert steps.state["action"]["methods"][0]["answer"] == {"state": "failed", "error": "begin.yml says that the drain failed."}
+    steps = begin(own, given, act="undo", record=record({"id": "1-tasks", "method": "tasks", "outside": True}))
+    assert asked(steps, Came(answer="undoing"), acted("undoing"))[1:] == ["act answer", "end"]
+    (own / "check.yml").unlink()
+    settled = record({"id": "1-tasks", "method": "tasks", "state": "drained"}, phase="drained")
+    steps = begin(own, given, record=settled)
+    assert "there is no file check.yml" in steps.state["action"]["methods"][0]["answer"]["error"]
+    # An undo needs no file but its own.
+    assert place(begin(own, {**given, "begin": "gone.yml"}, act="undo", record=settled)) == "undo"
+
+
+def test_a_drained_method_whose_folder_is_gone_is_refused(own: pathlib.Path) -> None:
+    gone = record({"id": "1-gone", "method": "gone", "state": "drained"}, phase="drained")
+    steps = begin(own, {"method": "gone"}, record=gone)
+    assert asked(steps, acted("failed")) == ["act", "end"] and "no folder has tasks" in steps.result()["error"]
+
+
+@pytest.mark.parametrize("written", ["x", ["x"], 1, {"methods": "x"}, {"methods": ["x", {"id": "1-own", "state": [], "before": [], "boot_id": {}}]}])
+def test_no_record_that_a_vm_returns_breaks_a_step(own: pathlib.Path, written: Any) -> None:
+    for came in (acted("found", written), Came(result={"results": written}), acted("found", written, handover="x")):
+        steps = begin(own, OUTSIDE, keeper="web2")
+        asked(steps, came, Came(), Came(), Came(), Came())
+        assert steps.result()["state"] in ("failed", "draining") or place(steps) != "end"
+
+
+def test_a_failure_is_one_line_and_of_a_loop_the_first() -> None:
+    assert failure("T", {"msg": "m", "rc": 3, "stderr": "x" * 500}) == ("m", "T: m, exit code 3: " + "x" * 400)
+    assert failure("T", {"msg": "All", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}]}) == ("All", "T: b")
+    assert failure("", {}) == ("The drain failed.", ": failed")
