@@ -111,7 +111,8 @@ def play(tmp_path: pathlib.Path) -> tuple[dict[str, t.Any], str]:
         check=False,
     )
     said = done.stdout + done.stderr
-    assert done.returncode == 0, said
+    # web1 alone has failed.
+    assert done.returncode == 2, said
     return json.loads((tmp_path / "seen.json").read_text()), said
 
 
