@@ -163,7 +163,8 @@ EXAMPLES = r"""
 RETURN = r"""
 do:
   description:
-    - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) and V(pause) wait, with VMs that listen for news and without, V(say) and V(release) end a pass, V(end) is its end.
+    - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) and V(pause) wait, with VMs that listen for news
+      and without, V(say) and V(release) end a pass, V(end) is its end.
     - All but the last three then observe the VMs in RV(contact).
   returned: success
   type: str

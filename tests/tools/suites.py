@@ -82,7 +82,10 @@ def playbook_suites() -> list[Suite]:
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "playbooks").rglob("test_*.py")) or ["tests/playbooks"]
     # With fewer files some would have none.
     parts = [part for part in (files[first::PLAYBOOK_SUITES] for first in range(PLAYBOOK_SUITES)) if part]
-    return [Suite(f"playbooks-{number}", ("python", "-m", "pytest", "-q", "-ra", *part), 2400, "pytest", load=LOADS["playbooks"]) for number, part in enumerate(parts, start=1)]
+    return [
+        Suite(f"playbooks-{number}", ("python", "-m", "pytest", "-q", "-ra", *part), 2400, "pytest", load=LOADS["playbooks"])
+        for number, part in enumerate(parts, start=1)
+    ]
 
 
 def drill(environment_name: str) -> Suite:

@@ -66,7 +66,10 @@ class Controller:
         """Start a playbook in a process group of its own, with variables of the environment if any are given."""
         command = ["ansible-playbook", "-i", self._inventory(), f"maintenance.azure.{playbook}", "-e", json.dumps(variables)]
         output = (self.lab.folder / f"output-{self.version}-{time.monotonic_ns()}").open("w+")
-        return Run(subprocess.Popen(command, env=self._environment(**(environment or {})), cwd=self.lab.folder, stdout=output, stderr=output, start_new_session=True), output)
+        return Run(
+            subprocess.Popen(command, env=self._environment(**(environment or {})), cwd=self.lab.folder, stdout=output, stderr=output, start_new_session=True),
+            output,
+        )
 
     def play(self, playbook: str = "respond", code: int = 0, **variables: t.Any) -> str:
         """Run a playbook to its end; its output."""
