@@ -17,7 +17,7 @@ from ..journal.record_changes import RecordChange
 from ..journal.record_schema import Record, RecordsError
 from .journal import APPROVED_OR_STARTED, UNDER_WAY, Entry, Journal, entry_of, environment_of, resources_of
 from .methods.method import DRAINED, DRAINING, FAILED, LOST, Answer, Method, MethodError, Task
-from .orders import DrainOrder, MethodOrder
+from .orders import DrainOrder, Identity, MethodOrder
 from .registry import defaults, methods_of
 
 FOUND, BEGUN = "found", "begun"
@@ -35,14 +35,6 @@ class Outcome(t.NamedTuple):
     """What an operator has to know all the same."""
     handover: t.Mapping[str, str] = {}
     """With found: what another host has to do before the method acts."""
-
-
-class Identity(t.NamedTuple):
-    """Which VM, and which boot of it."""
-
-    vm_id: str | None
-    vm_name: str | None
-    boot_id: str | None
 
 
 class _StoppedAtFinding(Exception):

@@ -20,6 +20,14 @@ class OrderError(ValueError):
     """An order that cannot be read; the message says what is wrong with it."""
 
 
+class Identity(t.NamedTuple):
+    """Which VM, and which boot of it."""
+
+    vm_id: str | None
+    vm_name: str | None
+    boot_id: str | None
+
+
 class MethodOrder(t.NamedTuple):
     """One method of the controller's list. See plugin_utils/_drain/orders/method_orders.py, which makes it."""
 

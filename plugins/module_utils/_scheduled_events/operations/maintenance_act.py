@@ -14,9 +14,7 @@ import typing as t
 from ..core.errors import ScheduledEventsError
 from ..core.printable_text import LONGEST_LINE, printable
 from ..discovery.endpoint import open_client
-from ..drain.engine import Drain, Identity, Outcome
-from ..drain.orders import OrderError, drain_order, undo_order
-from ..drain.undo import Undo
+from ..drain.orders import Identity, OrderError, drain_order, undo_order
 from ..host.access import Failed, HostAccess, Result
 from ..host.files import Files
 from ..host.system import Host
@@ -30,6 +28,9 @@ from .leased_record import LeasedRecord
 from .maintenance_info import observation_arguments, observe
 from .maintenance_record import change_records, record_arguments
 from .scheduled_events_approve import approve
+
+if t.TYPE_CHECKING:
+    from ..drain.engine import Outcome
 
 Action = t.Mapping[str, t.Any]
 
@@ -114,6 +115,9 @@ class _Acting:
         if name in ("undo", "recover"):
             if self._access.check_mode:
                 return {"state": "undoing", "changed": True}
+            # Imported here only: most runs of this module drain nothing, and a module compiles what it imports each time.
+            from ..drain.undo import Undo
+
             return _of(Undo(undo_order(action), self._journal(action), self._machine).run())
         if name == "drain":
             if self._access.check_mode:
@@ -124,6 +128,8 @@ class _Acting:
         raise OrderError(f"action is {name!r}; known are {', '.join(ACTIONS)}")
 
     def _drain(self, action: Action) -> Result:
+        from ..drain.engine import Drain  # as in _take
+
         outcome = Drain(drain_order(action), self._journal(action), self._machine, self._identity).run()
         if outcome.warning:
             self._access.warn(printable(outcome.warning, LONGEST_LINE))

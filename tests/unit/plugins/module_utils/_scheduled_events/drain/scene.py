@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import os
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain, Identity
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.engine import Drain
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer, Method
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import drain_order, undo_order
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.orders import Identity, drain_order, undo_order
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.undo import Undo
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.commands import LocalCommands
