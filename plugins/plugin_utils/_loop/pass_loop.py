@@ -32,6 +32,8 @@ OTHERS_SECONDS = 10.0
 USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that one run has; start it again"
 # A pause of at least this length also contacts VMs that did not answer: they delay no other VM then.
 LONG_PAUSE = 15.0
+# A shorter pause is over before a module that listens for news has started.
+WATCHED_PAUSE = 3.0
 # Actions that check what was begun. After a short pause they are taken without another plan.
 CHECKS = ("drain", "undo", "recover")
 # With VMs that listen for news, and without.
@@ -280,7 +282,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     last = state["last_wait"]
     # News without a change: a VM that always reports news must not shorten every wait.
     was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
-    watchers = [] if was_in_vain else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact]
+    watchers = [] if was_in_vain or pause < WATCHED_PAUSE else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact]
     assigned = _checks(state, plan, pause, now)
     return {
         **state,

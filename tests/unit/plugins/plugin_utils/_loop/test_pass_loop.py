@@ -313,6 +313,12 @@ def test_it_waits_as_long_as_the_plan_says_with_those_that_hear_news(monkeypatch
     assert (state["do"], state["pause"], state["watchers"], state["contact"]) == ("wait", 8, ["vm2"], ["vm1", "vm2"])
 
 
+@pytest.mark.parametrize("seconds,watchers", [(pass_loop.WATCHED_PAUSE, ["vm2"]), (pass_loop.WATCHED_PAUSE - 0.1, [])])
+def test_a_pause_that_is_shorter_than_the_start_of_a_module_has_no_watchers(seconds: float, watchers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    state = Pass(monkeypatch, plan(requeue=waiting(seconds, "vm2"))).begin()
+    assert (state["do"], state["watchers"]) == ("wait" if watchers else "pause", watchers)
+
+
 def test_without_anything_to_do_a_pass_that_does_not_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(requeue=waiting(7)))
     assert its.begin(wait=False)["do"] == "end"
