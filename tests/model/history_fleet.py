@@ -286,7 +286,7 @@ class Fleet(World):
         looked = self.present.looked if self.present else self.now
         begun = [one for one in self.events if self.policy == "default" and self.started.get(one.event_id, looked) < looked]
         counts = [one for one in self.events if not one.over and (one in begun or (one.approved and not self._is_forgotten(one)))]
-        hit = {name for one in counts for name in one.resources}
+        hit = {name for one in counts for name in one.resources if one not in begun or one.approved or not self._was_out_of_date(name, one, looked)}
         at_deadline = event.not_before - self.now <= self.settings["drain_seconds"] + 30 + 1
         if at_deadline:
             self.taken_at.update(dict.fromkeys(more, self.now))
@@ -299,6 +299,11 @@ class Fleet(World):
                 self.taken_beyond.append(what)
                 continue
             raise BrokenRule(f"rule 4: {what} puts {', '.join(sorted(out | more))} out\n" + "\n".join(self.log))
+
+    def _was_out_of_date(self, name: str, event: AzureEvent, looked: float) -> bool:
+        """Return whether the VM's own document did not have the event yet when the controller looked: only others list it, and they speak for themselves."""
+        machine = self.machines.get(name)
+        return machine is not None and machine.stale_until >= looked and event.event_id not in {one["event_id"] for one in machine.shown}
 
     def _is_forgotten(self, event: AzureEvent) -> bool:
         name = event.event_id.lower()
