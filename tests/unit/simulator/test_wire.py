@@ -50,7 +50,7 @@ def wire() -> Wire:
 
 
 def test_a_request_in_single_bytes(wire: Wire) -> None:
-    for byte in b"POST /a?b=c HTTP/1.1\r\nContent-Length: 3\r\nX-Thing:  y \r\n\r\nabc":
+    for byte in b"POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nX-Thing:  y \r\n\r\nabc":
         wire.feed(bytes([byte]))
     request = wire.requests[0]
     assert (request.method, request.path, request.query, request.body) == ("POST", "/a", "b=c", b"abc")
@@ -68,7 +68,7 @@ def test_requests_sent_together_are_answered_one_after_the_other(wire: Wire) -> 
 
 
 def test_expect_continue_is_answered_once_and_before_the_body(wire: Wire) -> None:
-    wire.feed(b"POST /a HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n")
+    wire.feed(b"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n")
     assert wire.sent == b"HTTP/1.1 100 Continue\r\n\r\n"
     wire.feed(b"a")
     wire.feed(b"b")
@@ -77,17 +77,46 @@ def test_expect_continue_is_answered_once_and_before_the_body(wire: Wire) -> Non
 
 
 def test_a_body_in_chunks(wire: Wire) -> None:
-    wire.feed(b"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\n")
+    wire.feed(b"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\n")
     assert wire.requests == []
     wire.feed(b"de\r\n0\r\n\r\n")
     assert wire.requests[0].body == b"abcde"
 
 
+def test_the_trailers_of_a_body_in_chunks_are_read_to_their_end(wire: Wire) -> None:
+    wire.feed(b"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n")
+    assert wire.requests == []
+    wire.feed(b"X-Other: 2\r\n\r\n" + GET)
+    wire.replies[0](Answer(200))
+    assert [(request.path, request.body) for request in wire.requests] == [("/a", b"abc"), ("/a", b"")]
+
+
+def test_trailers_without_end_are_refused(wire: Wire) -> None:
+    wire.feed(b"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"x" * 70000)
+    assert wire.sent.startswith(b"HTTP/1.1 431 ")
+    assert wire.closed
+
+
+def test_a_head_has_the_length_of_the_body_and_no_body(wire: Wire) -> None:
+    wire.feed(b"HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n" + GET)
+    wire.replies[0](Answer(405, b"not allowed"))
+    wire.replies[1](Answer(200, b"one"))
+    head, rest = wire.sent.split(b"\r\n\r\n", 1)
+    assert b"Content-Length: 11" in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_connection_of_http_1_0_that_stays_open_is_told_so(wire: Wire) -> None:
+    wire.feed(b"GET /a HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")
+    wire.replies[0](Answer(200))
+    assert b"\r\nConnection: keep-alive\r\n" in wire.sent
+
+
 @pytest.mark.parametrize(
     ("head", "stays_open"),
     [
-        (b"GET /a HTTP/1.1\r\n\r\n", True),
-        (b"GET /a HTTP/1.1\r\nConnection: close\r\n\r\n", False),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n", True),
+        (b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", False),
         (b"GET /a HTTP/1.0\r\n\r\n", False),
         (b"GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
     ],
@@ -104,10 +133,13 @@ def test_when_the_connection_is_kept(wire: Wire, head: bytes, stays_open: bool) 
     [
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/2\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\nHost: x\n\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\nMetadata: true\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n", 413),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
         (b"x" * 70000, 431),
     ],
 )

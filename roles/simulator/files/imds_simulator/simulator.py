@@ -107,6 +107,10 @@ class Simulator:
                 self.clock.call_at(feature.events_from, lambda: self._show_withheld(vm))
         return feature.blocked_for(now)
 
+    def count_post(self, vm: Vm) -> None:
+        """Count a POST, which keeps the feature enabled, too."""
+        self.groups.feature(vm).count_post(self.clock.now())
+
     def _show_withheld(self, vm: Vm) -> None:
         if self.visible(vm):
             self.groups.count_up(vm)

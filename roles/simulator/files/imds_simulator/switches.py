@@ -37,6 +37,8 @@ SWITCHES: Dict[str, Tuple[Any, Any, str]] = {
     "terminate_coupling": (True, bool, "an approved Terminate waits for earlier pending ones of its group"),
     "user_event_limit": (0, int, "user-initiated events at the same time; 0 is no limit (preview: 10)"),
     "user_event_overflow": ("wait", ("wait", "refuse"), "what happens to a user event above the limit"),
+    "minimum_notice": (False, bool, "refuse an event with less notice than Azure gives its type, and a Terminate with more"),
+    "domains_apart": (False, bool, "refuse an event of the platform that hits another fault domain of a group than a pending one"),
     "os_image_events": (False, bool, "guest OS upgrade and reimage give notice (OSImageNotificationProfile)"),
     "preview_not_before": ("rfc1123", ("rfc1123", "iso8601"), "form of NotBefore for api-version 2017-03-01"),
     "seconds_per_poll": (0, (int, float), "virtual clock: every GET of the document moves the time by this much"),

@@ -26,6 +26,15 @@ _TEXTS = {
     "vm_id": "",
     "resource_id": "",
     "tags": "",
+    "publisher": "Debian",
+    "offer": "debian-12",
+    "sku": "12-gen2",
+    "image_version": "latest",
+    "private_ip": "10.0.0.4",
+    "public_ip": "",
+    "subnet": "10.0.0.0",
+    "subnet_prefix": "24",
+    "mac_address": "000D3A000004",
 }
 _NAMESPACE = uuid.UUID("8a9d4f3e-6f0e-4e55-9d0b-6d2f2c1b7a10")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import struct
 from functools import partial
@@ -19,19 +20,21 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 MAXIMUM_HEAD = 64 * 1024
 MAXIMUM_BODY = 1024 * 1024
+BARE_LINE_END = re.compile(rb"(?<!\r)\n")
 
 
 class Request:
     """One request as received."""
 
-    __slots__ = ("body", "headers", "keep_alive", "method", "path", "target", "query")
+    __slots__ = ("body", "headers", "keep_alive", "method", "path", "query", "target", "version")
 
-    def __init__(self, method: str, target: str, headers: List[Tuple[str, str]], keep_alive: bool) -> None:
+    def __init__(self, method: str, target: str, headers: List[Tuple[str, str]], keep_alive: bool, version: str = "HTTP/1.1") -> None:
         self.method = method
         self.target = target
         self.path, _separator, self.query = target.partition("?")
         self.headers = headers
         self.keep_alive = keep_alive
+        self.version = version
         self.body = b""
 
     def header(self, name: str) -> Optional[str]:
@@ -63,8 +66,8 @@ class Answer:
         self.raw = raw
         self.reset = reset
 
-    def as_bytes(self, keep_alive: bool) -> bytes:
-        """Format the answer as sent."""
+    def as_bytes(self, keep_alive: bool, request: Optional[Request] = None) -> bytes:
+        """Format the answer as sent: to HEAD without its body, to HTTP/1.0 with a word about a connection that stays open."""
         if self.raw is not None:
             return self.raw
         lines = ["HTTP/1.1 %d %s" % (self.status, _reason(self.status))]
@@ -73,7 +76,10 @@ class Answer:
             lines.append("Content-Length: %d" % len(self.body))
         if not keep_alive:
             lines.append("Connection: close")
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + self.body
+        elif request is not None and request.version == "HTTP/1.0":
+            lines.append("Connection: keep-alive")
+        body = b"" if request is not None and request.method == "HEAD" else self.body
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body
 
 
 Reply = Callable[[Answer], None]
@@ -151,10 +157,10 @@ class Connection(asyncio.Protocol):
 
     def _reply(self, request: Request, answer: Answer) -> None:
         self._busy = False
-        self._send(answer, request.keep_alive and not answer.close)
+        self._send(answer, request.keep_alive and not answer.close, request)
         self._work()
 
-    def _send(self, answer: Answer, keep_alive: bool) -> None:
+    def _send(self, answer: Answer, keep_alive: bool, request: Optional[Request] = None) -> None:
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -163,13 +169,15 @@ class Connection(asyncio.Protocol):
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             transport.abort()
             return
-        transport.write(answer.as_bytes(keep_alive))
+        transport.write(answer.as_bytes(keep_alive, request))
         if not keep_alive:
             transport.close()
 
     def _next_request(self) -> Optional[Request]:
         if self._pending is None:
             end = self._buffer.find(b"\r\n\r\n")
+            if BARE_LINE_END.search(self._buffer, 0, end if end >= 0 else len(self._buffer)):
+                raise BadRequest(400, "a line of the request's head ends without CR")
             if end < 0:
                 if len(self._buffer) > MAXIMUM_HEAD:
                     raise BadRequest(431, "the request's headers are longer than %d bytes" % MAXIMUM_HEAD)
@@ -209,9 +217,11 @@ def parse_head(head: bytes) -> Request:
         if not separator:
             raise BadRequest(400, "a header line has no colon")
         headers.append((name.strip().lower(), value.strip(" \t")))
-    request = Request(parts[0], parts[1], headers, True)
+    request = Request(parts[0], parts[1], headers, True, parts[2])
+    if request.version != "HTTP/1.0" and request.header("host") is None:
+        raise BadRequest(400, "the request has no Host")
     connection = (request.header("connection") or "").lower()
-    request.keep_alive = "close" not in connection and (parts[2] != "HTTP/1.0" or "keep-alive" in connection)
+    request.keep_alive = "close" not in connection and (request.version != "HTTP/1.0" or "keep-alive" in connection)
     return request
 
 
@@ -241,9 +251,22 @@ def _take_chunks(data: bytes) -> Tuple[Optional[bytes], int]:
         if size < 0 or len(body) + size > MAXIMUM_BODY:
             raise BadRequest(413, "the body is longer than %d bytes" % MAXIMUM_BODY)
         position = end + 2
+        if size == 0:
+            return _after_trailers(body, data, position)
         if len(data) < position + size + 2:
             return None, 0
         body += data[position : position + size]
         position += size + 2
-        if size == 0:
-            return body, position
+
+
+def _after_trailers(body: bytes, data: bytes, position: int) -> Tuple[Optional[bytes], int]:
+    """Return the body and where it ends: after the trailers and their empty line. Their fields are ignored."""
+    while True:
+        end = data.find(b"\r\n", position)
+        if end < 0:
+            if len(data) - position > MAXIMUM_HEAD:
+                raise BadRequest(431, "the trailers are longer than %d bytes" % MAXIMUM_HEAD)
+            return None, 0
+        if end == position:
+            return body, end + 2
+        position = end + 2

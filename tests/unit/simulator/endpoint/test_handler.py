@@ -102,3 +102,9 @@ def test_everything_is_recorded_including_refusals(bench: Bench) -> None:
     requests = bench.simulator.recorder.requests()
     assert [(entry["method"], entry["status"], entry["body"]) for entry in requests] == [("GET", 400, ""), ("POST", 400, "{")]
     assert {entry["vm"] for entry in requests} == {"web1"}
+
+
+@pytest.mark.parametrize("path,allowed", [("/metadata/scheduledevents", "GET, POST"), ("/metadata/instance", "GET"), ("/metadata/versions", "GET")])
+def test_a_method_that_is_refused_is_told_which_are_allowed(bench: Bench, path: str, allowed: str) -> None:
+    answer = bench.send(method="HEAD", target=f"{path}?api-version=2020-07-01")
+    assert (answer.status, answer.headers["Allow"]) == (405, allowed)

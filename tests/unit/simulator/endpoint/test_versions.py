@@ -107,6 +107,25 @@ def test_identity() -> None:
     bench.close()
 
 
+def test_an_image_and_one_network_interface() -> None:
+    bench = Bench(Vm("web1", publisher="Canonical", private_ip="10.1.2.3", subnet="10.1.2.0", mac_address="000D3A112233"))
+    found = json.loads(bench.send(target="/metadata/instance?api-version=2021-02-01").body)
+    assert {key: found["compute"][key] for key in ("publisher", "offer", "sku", "version")} == {
+        "publisher": "Canonical",
+        "offer": "debian-12",
+        "sku": "12-gen2",
+        "version": "latest",
+    }
+    assert found["network"]["interface"] == [
+        {
+            "ipv4": {"ipAddress": [{"privateIpAddress": "10.1.2.3", "publicIpAddress": ""}], "subnet": [{"address": "10.1.2.0", "prefix": "24"}]},
+            "ipv6": {"ipAddress": []},
+            "macAddress": "000D3A112233",
+        }
+    ]
+    bench.close()
+
+
 def test_a_leaf_is_text(bench: Bench) -> None:
     leaf = "/metadata/instance/compute/name?api-version=2021-02-01"
     assert bench.send(target=leaf + "&format=text").body == b"web1"

@@ -94,13 +94,28 @@ def test_a_day_of_silence_disables_and_the_incarnation_begins_anew(bench: Bench)
     assert bench.document()["DocumentIncarnation"] == 1
 
 
-def test_only_a_get_keeps_the_feature_enabled(bench: Bench) -> None:
-    event = bench.create(notice=200000)
+def test_a_post_keeps_the_feature_enabled_as_a_get_does(bench: Bench) -> None:
+    feature = bench.simulator.groups.feature(bench.simulator.groups.vms["web1"])
     bench.advance(50000)
     assert bench.approve("unknown") == 400
     bench.advance(50000)
-    assert event.state == "scheduled"
-    assert bench.simulator.groups.feature(bench.simulator.groups.vms["web1"]).state(bench.clock.now()) == "disabled"
+    assert feature.state(bench.clock.now()) == "enabled"
+    bench.advance(50000)
+    assert feature.state(bench.clock.now()) == "disabled"
+    # It does not enable it again.
+    assert bench.approve("unknown") == 400
+    assert feature.state(bench.clock.now()) == "disabled"
+
+
+def test_a_zone_that_begins_to_ask_does_not_put_the_counter_of_another_back() -> None:
+    bench = Bench(Vm("web1", zone="1"), Vm("web2", zone="2"), enabled=False)
+    first = bench.document("web1")["DocumentIncarnation"]
+    bench.create(resources=["web1"])
+    before = bench.document("web1")["DocumentIncarnation"]
+    assert before > first
+    bench.document("web2")
+    assert bench.document("web1")["DocumentIncarnation"] >= before
+    bench.close()
 
 
 def test_while_disabled_an_operation_gives_no_notice() -> None:

@@ -194,3 +194,32 @@ def test_impossible_transitions_are_errors(bench: Bench) -> None:
     bench.simulator.machine.cancel(event)
     with pytest.raises(EventError, match="gone already"):
         bench.simulator.machine.cancel(event)
+
+
+@pytest.mark.parametrize(
+    "event_type,notice,good",
+    [("Freeze", 900, True), ("Freeze", 899, False), ("Redeploy", 600, True), ("Preempt", 29, False), ("Terminate", 300, True), ("Terminate", 901, False)],
+)
+def test_the_notice_of_azure_can_be_enforced(event_type: str, notice: int, good: bool) -> None:
+    bench = Bench("web1", minimum_notice=True)
+    if good:
+        assert bench.create(event_type=event_type, notice=notice).listed
+    else:
+        with pytest.raises(EventError, match=f"Azure gives {event_type} .* of notice, not {notice} "):
+            bench.create(event_type=event_type, notice=notice)
+    # A host that fails gives none.
+    assert bench.create(event_type="Reboot", status="Started").state == "started"
+    bench.close()
+
+
+def test_fault_domains_can_be_kept_apart() -> None:
+    vms = [Vm("web1", fault_domain="0"), Vm("web2", fault_domain="1"), Vm("web3", fault_domain="0"), Vm("db1", group="db", fault_domain="1")]
+    bench = Bench(*vms, domains_apart=True)
+    bench.create(resources=["web1"])
+    for hit in (["web2"], ["web3", "web2"]):
+        with pytest.raises(EventError, match="two fault domains of group default"):
+            bench.create(resources=hit)
+    assert all(bench.create(resources=[name]).listed for name in ("web3", "db1"))
+    # A person may do what routine maintenance does not.
+    assert bench.create(resources=["web2"], event_source="User").listed
+    bench.close()

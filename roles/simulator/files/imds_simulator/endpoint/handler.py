@@ -65,7 +65,9 @@ class Endpoint:
         if request.header("x-forwarded-for") is not None:
             return error(switches.forwarded_status, "Bad request. X-Forwarded-For must not be present")
         if request.method not in ("GET", "POST") or (request.method == "POST" and path not in (None, EVENTS_PATH)):
-            return error(405, "Method not allowed")
+            refused = error(405, "Method not allowed")
+            refused.headers["Allow"] = "GET, POST" if path in (None, EVENTS_PATH) else "GET"
+            return refused
         if path is None:
             return error(404, "Not found")
         names = [name.lower() for name, _value in query]
@@ -172,6 +174,7 @@ class Endpoint:
 
     def _approve(self, request: Request, version: str) -> Answer:
         switches = self._simulator.switches
+        self._simulator.count_post(self._vm)
         body, tag = self._simulator.document(self._vm, version)
         if switches.etag_on_post and tag in (request.header("if-none-match") or ""):
             return error(412, "Precondition failed")

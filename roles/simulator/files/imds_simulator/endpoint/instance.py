@@ -16,6 +16,10 @@ _FIELDS: Dict[str, Tuple[str, str]] = {
     "location": ("location", "2017-04-02"),
     "osType": ("os_type", "2017-04-02"),
     "vmSize": ("size", "2017-04-02"),
+    "publisher": ("publisher", "2017-04-02"),
+    "offer": ("offer", "2017-04-02"),
+    "sku": ("sku", "2017-04-02"),
+    "version": ("image_version", "2017-04-02"),
     "platformFaultDomain": ("fault_domain", "2017-04-02"),
     "platformUpdateDomain": ("update_domain", "2017-04-02"),
     "placementGroupId": ("placement_group", "2017-08-01"),
@@ -39,7 +43,14 @@ def instance(vm: Vm, version: str) -> Dict[str, Any]:
         compute["osProfile"] = {"adminUsername": "azureuser", "computerName": vm.name.replace("_", "-").lower()}
     if version >= "2019-06-04":
         compute["tagsList"] = _tags_list(vm.texts["tags"])
-    return {"compute": compute, "network": {"interface": []}}
+    return {"compute": compute, "network": {"interface": [_interface(vm.texts)]}}
+
+
+def _interface(texts: Dict[str, str]) -> Dict[str, Any]:
+    """Return the one network interface, in the form of real answers."""
+    address = {"privateIpAddress": texts["private_ip"], "publicIpAddress": texts["public_ip"]}
+    subnet = {"address": texts["subnet"], "prefix": texts["subnet_prefix"]}
+    return {"ipv4": {"ipAddress": [address], "subnet": [subnet]}, "ipv6": {"ipAddress": []}, "macAddress": texts["mac_address"]}
 
 
 def _tags_list(tags: str) -> Any:

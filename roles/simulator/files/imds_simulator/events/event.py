@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional
 WAITING, SCHEDULED, STARTED, GONE = "waiting", "scheduled", "started", "gone"
 
 MINIMUM_NOTICE = {"Freeze": 900, "Reboot": 900, "Redeploy": 600, "Preempt": 30, "Terminate": 300}
+MAXIMUM_NOTICE = {"Terminate": 900}
 _STARTED_SECONDS = {"Freeze": 300, "Preempt": 30, "Terminate": 60}
 _IMPACT_SECONDS = {"Freeze": 7, "Reboot": 60, "Redeploy": 120}
 _ENDS_VM = ("Preempt", "Terminate")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether Scheduled Events is enabled: one flag for each group and zone. The first GET sets it, a day without requests clears it."""
+"""Whether Scheduled Events is enabled: one flag for each group and zone. The first GET sets it, a day without GET or POST clears it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ class Feature:
             self.events_from = now + self._switches.enabling_delay
         self.last_request = now
         return first
+
+    def count_post(self, now: float) -> None:
+        """Count a POST. It does not enable the feature, and keeps it enabled as a GET does."""
+        if self.is_enabled(now):
+            self.last_request = now
 
     def blocked_for(self, now: float) -> float:
         """Return the seconds until a GET that arrives now is answered."""

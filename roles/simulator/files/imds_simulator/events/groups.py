@@ -96,7 +96,11 @@ class Groups:
         self._counters[self._key(vm)] = self.incarnation(vm) + 1
 
     def restart_incarnation(self, vm: Vm) -> None:
-        """Restart the counter: the feature was enabled again in this VM's group and zone."""
+        """Restart the counter: the feature was enabled again in this VM's group and zone. One that another zone counts on, too, goes on."""
+        now = self._clock.now()
+        enabled_here, others = [], []
         for other in self.vms.values():
-            if (other.group, other.zone) == (vm.group, vm.zone):
-                self._counters[self._key(other)] = self._switches.first_incarnation
+            (enabled_here if (other.group, other.zone) == (vm.group, vm.zone) else others).append(other)
+        kept = {self._key(other) for other in others if self.feature(other).is_enabled(now)}
+        for key in {self._key(other) for other in enabled_here} - kept:
+            self._counters[key] = self._switches.first_incarnation

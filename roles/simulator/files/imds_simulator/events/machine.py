@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Optional
 
 from imds_simulator.clock import Clock, parse_iso
-from imds_simulator.events.event import GONE, SCHEDULED, STARTED, WAITING, Event, EventError
+from imds_simulator.events.event import GONE, MAXIMUM_NOTICE, MINIMUM_NOTICE, SCHEDULED, STARTED, WAITING, Event, EventError
 from imds_simulator.events.groups import Groups
 from imds_simulator.switches import Switches
 
@@ -32,6 +32,7 @@ class Machine:
         event = Event(options)
         if event.event_id.lower() in self.events:
             raise EventError("there already is (or was) an event %s; a new operation has a new EventId" % event.event_id)
+        self._check_rules_of_azure(event)
         waits = self._over_user_limit(event)
         if waits and self._switches.user_event_overflow == "refuse":
             raise EventError("%d user-initiated events are pending already" % self._switches.user_event_limit)
@@ -86,6 +87,21 @@ class Machine:
         self._remove(event, "cancelled", "cancelled")
 
     # --- consequences --------------------------------------------------------------------------------------------------
+
+    def _check_rules_of_azure(self, event: Event) -> None:
+        """Raise EventError for an event that Azure would not make, as far as the switches want that (facts 17 and 72)."""
+        if self._switches.minimum_notice and not event.starts_at_once:
+            least, most = MINIMUM_NOTICE.get(event.event_type, 0), MAXIMUM_NOTICE.get(event.event_type, float("inf"))
+            if not least <= event.notice <= most:
+                limits = "at least %d s" % least if most == float("inf") else "%d to %d s" % (least, most)
+                raise EventError("Azure gives %s %s of notice, not %g (switch minimum_notice)" % (event.event_type, limits, event.notice))
+        if self._switches.domains_apart and event.event_source == "Platform":
+            pending = [other for other in self.events.values() if other.listed and other.event_source == "Platform"]
+            domains = {(vm.group, vm.texts["fault_domain"]) for one in [event, *pending] for vm in self._groups.hit_vms(one)}
+            here = {vm.group for vm in self._groups.hit_vms(event)}
+            for group in sorted(here):
+                if sum(1 for name, _domain in domains if name == group) > 1:
+                    raise EventError("Azure does not hit two fault domains of group %s at the same time (switch domains_apart)" % group)
 
     def _over_user_limit(self, event: Event) -> bool:
         limit = self._switches.user_event_limit
