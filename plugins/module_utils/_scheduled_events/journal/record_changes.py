@@ -16,7 +16,7 @@ from . import record_schema as schema
 from .overrides import WrongDecision, checked_decision
 from .record_encoding import bounded_history
 from .record_schema import Record, RecordsError
-from .transitions import may_follow, refusal
+from .transitions import PHASES, may_follow, refusal
 
 # The others are written by the store, or have an option of their own.
 CHANGEABLE = schema.TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
@@ -166,7 +166,7 @@ def _object(value: t.Any, key: str) -> dict[str, t.Any] | None:
 
 # By the key, else by its kind in the schema; any other kind is a text.
 CHECKS: t.Mapping[str, t.Callable[[t.Any, str], t.Any]] = {
-    "phase": lambda value, key: _one_of(value, schema.PHASES, key),
+    "phase": lambda value, key: _one_of(value, PHASES, key),
     "whole": _whole,
     "flag": _true_or_false,
     "object": _object,

@@ -24,6 +24,7 @@ from ..host.system import utc_seconds
 from . import record_schema as schema
 from .overrides import WrongDecision, checked_decision
 from .record_schema import Record, RecordsError, Unreadable
+from .transitions import PHASES
 
 # The id that a method gets where it has no name of its own: its number and its kind.
 USUAL_ID = re.compile(r"[0-9]+-([a-z_]{1,40})")
@@ -128,14 +129,14 @@ def complete(data: Record) -> Record:
 
 def _check(record: Record) -> None:
     """Raise Unreadable for what cannot be repaired without changing the meaning."""
-    if record["phase"] not in schema.PHASES:
+    if record["phase"] not in PHASES:
         raise Unreadable(f"has the unknown phase {schema.shorten(record['phase'])}")
     for key in schema.keys_of(schema.RECORD_KINDS, "history", "methods"):
         if not isinstance(record[key], list) or not all(isinstance(item, dict) for item in record[key]):
             raise Unreadable(f"has no list of objects in {key}")
     if not all(isinstance(method.get("id"), str) for method in record["methods"]):
         raise Unreadable("has a method without an id")
-    if not all(item.get("phase") in schema.PHASES and isinstance(item.get("at"), str) for item in record["history"]):
+    if not all(item.get("phase") in PHASES and isinstance(item.get("at"), str) for item in record["history"]):
         raise Unreadable("has a history without phases and times")
     _check_kinds(record)
 

@@ -12,7 +12,6 @@ import re
 import typing as t
 
 from ..core.errors import ScheduledEventsError
-from .transitions import PHASES as PHASES  # part of the schema, for those who read it
 
 FORMAT = 1
 

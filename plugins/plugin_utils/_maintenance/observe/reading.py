@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema, transitions
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import read_targets
@@ -282,7 +282,7 @@ def read_record(value: Any) -> Record | None:
     given = plain_values.mapping(value)
     event = read_event(given.get("event"))
     phase = plain_values.text(given.get("phase"))
-    if event is None or phase not in record_schema.PHASES:
+    if event is None or phase not in transitions.PHASES:
         return None
     return Record(
         event=event,
@@ -316,7 +316,7 @@ def _history(value: Any) -> tuple[tuple[str, float], ...]:
     entries = []
     for item in plain_values.items(value):
         phase, at = plain_values.text(plain_values.mapping(item).get("phase")), timestamps.parse(plain_values.mapping(item).get("at"))
-        if phase in record_schema.PHASES and phase is not None and at is not None:
+        if phase in transitions.PHASES and phase is not None and at is not None:
             entries.append((phase, at))
     return tuple(entries)
 

@@ -271,7 +271,7 @@ def test_messages_repeat_no_more_than_a_hundred_characters():
 @pytest.mark.parametrize("number", [0, 1, REVISION - 1])
 @pytest.mark.parametrize("found", [-1, 0, 1, 2, REVISION - 1, REVISION, REVISION + 1, True, 1.0, "1", None])
 def test_a_whole_number_within_its_limits(number, found):
-    expected = found if type(found) is int and number <= found <= REVISION else None
+    expected = found if isinstance(found, int) and not isinstance(found, bool) and number <= found <= REVISION else None
     assert whole_within(found, number, REVISION) == expected
 
 

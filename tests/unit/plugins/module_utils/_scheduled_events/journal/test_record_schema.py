@@ -20,7 +20,6 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_encoding import decode, encode
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import (
-    PHASES,
     Unreadable,
     empty_record,
     file_name,
@@ -29,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     stem,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import RecordStore
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import (
     FakeHost,
     record_change,

@@ -567,7 +567,7 @@ def test_prune_asks_for_each_record_whether_it_may_go_but_not_in_check_mode(reco
         records.write(event_id, record_change(changes={"phase": "recovered"}))
     host.pass_time(86401)
     asked = []
-    assert records.prune(86400, check_mode=True, bury=lambda record: asked.append(record)) == ["e1", "e2"]
+    assert records.prune(86400, check_mode=True, bury=asked.append) == ["e1", "e2"]
     assert asked == [] and len(present(records)) == 2
     assert records.prune(86400, bury=lambda record: asked.append(record["event"]["event_id"])) == [] and asked == ["e1", "e2"]
     assert records.prune(86400, bury=lambda record: True) == ["e1", "e2"] and present(records) == []

@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema, transitions
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas import RECORD_TYPES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import PLAIN, read_event, read_record
@@ -34,7 +34,7 @@ def test_every_time_is_read_as_one(key: str) -> None:
         assert found is not None and getattr(found, key) == wanted
 
 
-@pytest.mark.parametrize("phase", record_schema.PHASES)
+@pytest.mark.parametrize("phase", transitions.PHASES)
 def test_every_phase_is_read(phase: str) -> None:
     found = read_record(record(phase))
     assert found is not None and found.phase == phase
