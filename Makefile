@@ -23,7 +23,7 @@ drill: environment ## Rehearse: three machines played on loopback, a maintenance
 test: environment ## Every test that needs neither root nor a second ansible-core
 	@python tests/tools/run_suites.py test
 
-unit: environment ## The developer's inner loop, under a minute
+unit: environment ## The developer's inner loop: the unit tests, some minutes
 	@python -m pytest -q tests/unit
 
 bench: environment ## Speed against ansible.builtin.uri, and the simulator under 1000 machines
