@@ -305,7 +305,7 @@ upgrade:
   type: dict
   sample: {name: Kernel November, state: done, at: "2026-11-21T20:30:00.000000Z", begun_at: "2026-11-21T20:20:00.000000Z", run: 4f1b2c9a7d3e, who: alice}
 error_kind:
-  description: What went wrong, for programs. One of V(records), V(conflict), V(lease_lost) and V(bad_answer)
+  description: What went wrong, for programs. One of V(records), V(not_written), V(conflict), V(lease_lost) and V(bad_answer)
     (the result of the VM is not a valid result of this module; nothing of it is used).
   version_added: 1.1.0
   returned: failure

@@ -44,6 +44,11 @@ options:
         description: The maximum seconds of the pass.
         type: int
         default: 7200
+      confirm_end:
+        description: Whether a pass that does not wait still waits up to a minute to confirm the end of an event, and recovers its VMs.
+        type: bool
+        default: true
+        version_added: 2.1.0
       observation_seconds:
         description: The seconds after which an observation is too old. A VM is observed again before an action on it if its observation is older.
         type: int

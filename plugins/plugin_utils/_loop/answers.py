@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import NOT_WRITTEN
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 
 
@@ -68,6 +69,14 @@ def approvals(answers: Iterable[Answer], before: Mapping[str, Any]) -> tuple[lis
     if was_asked:
         return approved, failed
     return [str(one) for one in before.get("approved") or []], [str(one) for one in before.get("could_not_approve") or []]
+
+
+def cannot_write(answers: Iterable[Answer], before: Mapping[str, Any]) -> str | None:
+    """Return why the VM cannot write its records, by its last results, or None. A VM that was asked for nothing since is as before."""
+    results = [result for _asked, result in answers if result is not None]
+    if not results:
+        return plain_values.text(before.get("cannot_write"))
+    return next((plain_values.text(result.get("msg")) for result in results if result.get("failed") and result.get("error_kind") == NOT_WRITTEN), None)
 
 
 def acknowledged(answers: Iterable[Answer], before: Mapping[str, Any]) -> list[str]:

@@ -56,6 +56,7 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
         "could_not_approve": could_not_approve,
         "approved": approved,
         "acknowledged": answers_module.acknowledged(answers, before),
+        "cannot_write": answers_module.cannot_write(answers, before),
     }
 
 

@@ -27,6 +27,8 @@ RETRY_SECONDS = 15.0
 SHORTEST_PAUSE = 1.0
 # After so many successive plans a pass waits once: a VM that makes progress up must not prevent every pause.
 MOST_IN_A_ROW = 20
+# A pass that does not wait spends at most so many seconds on confirming that events are gone.
+CONFIRM_SECONDS = 60.0
 # VMs that only share a capacity group or a document with acting VMs are observed after so many seconds: running a module on each is slow.
 OTHERS_SECONDS = 10.0
 USED_UP = f"this run ended after {MOST_ITERATIONS} iterations, which is all that one run has; start it again"
@@ -53,6 +55,8 @@ class Request(TypedDict):
     settings: dict[str, Any]
     wait: bool
     wait_timeout: float
+    confirm_end: bool
+    """Whether a pass that does not wait still confirms the end of an event, and recovers its VMs."""
     observation_seconds: float
     notify_tasks: str
     places: list[str]
@@ -109,6 +113,8 @@ class State(TypedDict):
     """Whether the last iteration took actions."""
     moved: bool
     """Whether these actions made progress with a drain or an undo."""
+    confirming_since: float | None
+    """When a pass that does not wait began to wait for the confirmed end of an event."""
     silent_asked_at: float
     observed_at: dict[str, float]
     """The time of the last observation of each host, or of the attempt."""
@@ -158,6 +164,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         "progressed": False,
         "is_taken": False,
         "moved": False,
+        "confirming_since": None,
         "silent_asked_at": now,
         "observed_at": dict.fromkeys(hosts, now),
     }
@@ -218,7 +225,7 @@ def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:
     # The timeout holds despite progress: repeated failures may look like progress.
     over = _left(state, now) <= 0 or (not request["wait"] and state["taken"] >= MOST_TAKEN) or (not fresh and (plan["done"] or not request["wait"]))
     if over:
-        return _end(state)
+        return _confirm_or_end(state, plan, now)
     # The actions made no progress, but others are due now: take them without a wait.
     is_new = state["do"] in WAITS or plan["fingerprint"] != state["fingerprint"]
     is_news = is_new and any(not action["continues"] for action in plan["actions"])
@@ -234,7 +241,7 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         if actions:
             return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
-        return _end(state) if is_over else _wait(state, plan, now)
+        return _confirm_or_end(state, plan, now) if is_over else _wait(state, plan, now)
     if any(_makes_unavailable(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):
         # All VMs that count in the disruption budget are observed right before. After that their observations are new.
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state)}
@@ -310,6 +317,16 @@ def _checks(state: State, plan: dict[str, Any], pause: float, now: float) -> dic
     request = state["request"]
     assigned = assignments.assign({"actions": actions}, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     return {} if any(taken["by_tasks"] for taken in assigned.values()) else assigned
+
+
+def _confirm_or_end(state: State, plan: dict[str, Any], now: float) -> State:
+    """End the pass, or first wait the few seconds after which the end of an event is confirmed: until then its VMs stay out of service."""
+    request, confirms_in = state["request"], plan["requeue"]["confirms_in"]
+    since = now if state["confirming_since"] is None else state["confirming_since"]
+    may_wait = request["confirm_end"] and not request["wait"] and not request["check_mode"] and _left(state, now) > 0
+    if confirms_in is None or not may_wait or now - since >= CONFIRM_SECONDS:
+        return _end(state)
+    return _wait({**state, "confirming_since": since}, {**plan, "requeue": {**plan["requeue"], "seconds": confirms_in}}, now)
 
 
 def _end(state: State) -> State:

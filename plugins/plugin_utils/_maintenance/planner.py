@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, leases, requeue, undo_order
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
@@ -48,26 +48,24 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     event_states = sorted(event_states, key=_age)
     observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, event_states, chosen, moment)
+    failed, not_answered = _failed(event_states), unread.failure(hosts, chosen)
     found = {
         "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
         "stages": stages.stages(actions),
         "done": waiting.done,
-        "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why},
+        "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why, "confirms_in": waiting.confirms_in},
         "next_look_in": waiting.next_look_in,
         "differing": sorted({name for event_state in event_states if event_state.ours for name in event_state.differing}),
-        "failed": [
-            {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed}"}
-            for event_state in event_states
-            for participant in event_state.participants
-            if participant.failed and event_state.ours
-        ],
+        "failed": failed,
         "hosts": summaries.of_hosts(hosts),
         "summary": {
             **summary,
             "retired": [host.name for host in hosts if host.state == "retired"],
-            "problems": _unread(hosts) + summary["problems"] + _remarks(observed_state, decided.budget),
+            "problems": summary["problems"] + _remarks(observed_state, decided.budget),
         },
+        "not_answered": not_answered,
+        "fails": [item["reason"] for item in failed] + ([not_answered] if not_answered else []),
         "capacity": allocation.shown(decided.budget),
         "leases": leases.shown(hosts, chosen),
         "involved": _involved(event_states, hosts, actions, chosen, keepers),
@@ -141,13 +139,14 @@ def allocate(
     return allocation.arrange(served, hosts, board, settings, now)
 
 
-def _unread(hosts: list[Host]) -> list[str]:
-    """Return why VMs could not be read, one line for each reason."""
-    found: dict[str, list[str]] = {}
-    for host in hosts:
-        if host.state == "failed":
-            found.setdefault(host.error or "no reason given", []).append(host.name)
-    return [f"{', '.join(names[:SHOWN])}{' and others' if len(names) > SHOWN else ''}: {error}" for error, names in found.items()]
+def _failed(event_states: list[EventState]) -> list[dict[str, Any]]:
+    """Return the failures of VMs that fail the run."""
+    return [
+        {"event_id": event_state.event.event_id, "host": participant.host.name, "reason": f"{participant.host.name}: {participant.failed}"}
+        for event_state in event_states
+        for participant in event_state.participants
+        if participant.failed and event_state.ours
+    ]
 
 
 def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:

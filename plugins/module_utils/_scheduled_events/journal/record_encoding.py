@@ -62,6 +62,8 @@ def replace_file(files: Files, name: str, content: t.Mapping[str, t.Any], what: 
             files.unlink(temporary)
         except OSError:
             pass
+        if isinstance(error, OSError):
+            raise schema.not_written(files.where, error)
         raise RecordsError(f"{what} {name} in {files.where} cannot be written: {error}.")
 
 

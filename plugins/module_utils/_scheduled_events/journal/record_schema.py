@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 import typing as t
@@ -89,11 +90,14 @@ LINEAGE_LENGTH = 32
 PLAIN_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
 FOREIGN = "foreign-"
+# The kind of an error: nothing can be written.
+NOT_WRITTEN = "not_written"
+SELF_EXPLANATORY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 UNREADABLE = "unreadable-"
 
 
 class RecordsError(ScheduledEventsError):
-    """The records cannot be read or written as asked; kind is records or conflict."""
+    """The records cannot be read or written as asked; kind is records, not_written or conflict."""
 
     def __init__(self, message: str, kind: str = "records", record: Record | None = None) -> None:
         super().__init__(message, kind)
@@ -103,6 +107,13 @@ class RecordsError(ScheduledEventsError):
     def conflict(self) -> bool:
         """Return whether another writer was faster."""
         return self.kind == "conflict"
+
+
+def not_written(where: str, error: Exception) -> RecordsError:
+    """Return the error for a folder in which nothing can be written. It names no file, so that equal causes on many VMs are shown once."""
+    why = getattr(error, "strerror", None) or error
+    needed = "" if getattr(error, "errno", None) in SELF_EXPLANATORY else "; needed is a directory, on a file system with hard links, that this user may write"
+    return RecordsError(f"cannot write records to {where}: {why}{needed}.", NOT_WRITTEN)
 
 
 class Unreadable(ValueError):

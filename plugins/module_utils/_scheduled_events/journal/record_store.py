@@ -134,10 +134,7 @@ class RecordStore(RecordsReader):
                 self._remove(name)
                 return False
         except OSError as error:
-            raise RecordsError(
-                f"The record of event {schema.event_id_of(record)} cannot be written in {self.files.where}: {error}. It must be a directory with room, on a "
-                "file system with hard links, that this user may write."
-            )
+            raise schema.not_written(self.files.where, error)
         self._tidy(record, unreadable)
         return True
 

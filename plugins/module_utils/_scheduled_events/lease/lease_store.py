@@ -17,7 +17,7 @@ import uuid
 from ..core.limits import LEASES
 from ..host.files import TEMPORARY, Files
 from ..host.system import Host, utc_seconds
-from ..journal.record_schema import RecordsError
+from ..journal.record_schema import RecordsError, not_written
 from . import lease_schema as schema
 from .lease_schema import Lease, LeaseLost
 
@@ -84,10 +84,7 @@ class LeaseStore:
             finally:
                 self._remove(temporary)
         except OSError as error:
-            raise RecordsError(
-                f"No lease can be acquired for event {event_id} in {self.files.where}: {error}. It must be a directory with room, on a file system "
-                "with hard links, that this user may write."
-            )
+            raise not_written(self.files.where, error)
         return name
 
     def name_of(self, run: str, event_id: str, seconds: float) -> str:

@@ -69,6 +69,10 @@ class Settings:
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); on all if empty."""
+    min_answered: float = 0.0
+    """The share of the VMs, 0 to 1, that must answer; at least one of them must in any case."""
+    allow_empty: bool = False
+    """Whether a run without any VM, or with VMs that are all switched off, is in order."""
     retired: tuple[str, ...] = ()
     """VMs that will not come back (lower case) and hold nothing up. Only the controller retires a VM, never the VM's own answer."""
     capacity: tuple[Group, ...] = ()
@@ -111,6 +115,8 @@ def _checked(name: str, given: Any, default: Any) -> Any:
         amount = plain_values.number(given)
         if amount is None or amount < 0:
             raise SettingsError(f"setting {name} must be a number, 0 or more, not {given!r}")
+        if name == "min_answered" and amount > 1:
+            raise SettingsError(f"respond_min_answered is a share of the VMs, 0 to 1, not {given!r}")
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)

@@ -284,6 +284,8 @@ class Host:
     """The events that its document listed in the previous observation of this run, or None without one."""
     acknowledged: tuple[str, ...] = ()
     """Events (lower case) whose lease by this run the VM acknowledged before its last observation."""
+    cannot_write: str | None = None
+    """Why it cannot write its records, so that it takes no action; None as far as this run knows."""
 
     @property
     def ok(self) -> bool:

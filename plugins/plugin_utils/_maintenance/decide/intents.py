@@ -14,12 +14,22 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 
 # Clocks are read at slightly different moments.
 JITTER = 2.0
+# Intents that change the VM, or its record.
+CHANGES = ("drain", "verify", "undo", "recover")
 
 
 def decide(event_state: EventState, settings: Settings, now: float) -> EventState:
     """Return the event state with the intent of every participant."""
     setback = approval_blockers.setback(event_state, settings)
-    return replace(event_state, participants=[_decide(event_state, participant, setback, settings, now) for participant in event_state.participants])
+    decided = [_decide(event_state, participant, setback, settings, now) for participant in event_state.participants]
+    return replace(event_state, participants=[_unless_unwritable(participant) for participant in decided])
+
+
+def _unless_unwritable(participant: Participant) -> Participant:
+    """Report a VM that cannot write its records: nothing is done on it without them. Its actions are tried again, because the cause may pass."""
+    if participant.asleep or not participant.ok or participant.host.cannot_write is None or participant.intent not in CHANGES:
+        return participant
+    return replace(participant, failed=f"cannot {participant.intent}: {participant.host.cannot_write}")
 
 
 def _decide(event_state: EventState, participant: Participant, setback: Participant | None, settings: Settings, now: float) -> Participant:

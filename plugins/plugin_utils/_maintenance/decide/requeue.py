@@ -30,6 +30,8 @@ class Requeue:
     seconds: float
     why: str
     watch: list[dict[str, Any]]
+    confirms_in: float | None = None
+    """Seconds until a second observation confirms the end of an event, so that a VM can be recovered; None if no VM waits for that."""
 
     @property
     def next_look_in(self) -> int | None:
@@ -47,15 +49,28 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
         found += [_participant(event_state, participant, settings) for participant in event_state.participants if not participant.asleep]
     if silent := [host.name for host in hosts if may_come_back(host)]:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
+    confirms_in = _confirms_in(alive, settings)
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):
-        return Requeue(done, 0.0, "there are actions to take", _watch(alive))
+        return Requeue(done, 0.0, "there are actions to take", _watch(alive), confirms_in)
     seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
     # All watch in parallel and end together: the news of one must not wait long for a VM without news.
     longest = settings.longest_requeue if len(watch) < 2 else min(settings.longest_requeue, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
-    return Requeue(done, round(seconds, 3), why, watch)
+    return Requeue(done, round(seconds, 3), why, watch, confirms_in)
+
+
+def _confirms_in(alive: Iterable[EventState], settings: Settings) -> float | None:
+    """Return the seconds until the end of an event is confirmed for a VM that holds changes. Longer waits, as for other VMs that list it, do not count."""
+    waits = [
+        participant.presence.wait
+        for event_state in alive
+        for participant in event_state.participants
+        if participant.ok and participant.holds_changes and participant.presence.wait is not None and not participant.presence.enabling
+    ]
+    # As in presence.py, which adds a tenth of a second.
+    return min((wait for wait in waits if wait <= settings.gone_seconds + 1.0), default=None)
 
 
 def is_alive(event_state: EventState) -> bool:

@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Override
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge
@@ -112,6 +112,8 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
     request = load(given, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations), chosen.retired)
+    if nobody := unread.none_read(hosts):
+        raise OverrideRequestError(nobody)
     seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import CHANGES, drained_now
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 # Intents of a VM that is undone or recovered, now or later.
@@ -54,9 +56,8 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     if event_phase == "retired":
         return f"no run waits for {', '.join(event_state.retired)}"
     participants = event_state.participants
-    found = [participant.failed for participant in participants] + [
-        _participant_reason(participant) for participant in participants if participant.phase == "failed"
-    ]
+    found = [_not_writable(participants), *[participant.failed for participant in participants]]
+    found += [_participant_reason(participant) for participant in participants if participant.phase == "failed"]
     if event_state.listed and not event_state.started and not event_state.approved:
         found += [
             event_state.hold,
@@ -68,6 +69,16 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
         ]
     found += [participant.reason for participant in participants]
     return next((text for text in found if text), None)
+
+
+def _not_writable(participants: Iterable[Participant]) -> str | None:
+    """Return which VMs cannot write their records, and so take no action; of several causes the first one."""
+    unable = [participant for participant in participants if participant.failed and participant.host.cannot_write and participant.intent in CHANGES]
+    if not unable:
+        return None
+    first = unable[0]
+    names = [participant.host.name for participant in unable if participant.host.cannot_write == first.host.cannot_write]
+    return f"cannot {first.intent} {', '.join(names)}: {first.host.cannot_write}"
 
 
 def _participant_reason(participant: Participant) -> str | None:
@@ -85,8 +96,11 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
     if event_state.approver:
         return f"approve from {event_state.approver}"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
+    able = [participant for participant in event_state.participants if not waits_for_operator(participant)]
+    if unable := [participant.host.name for participant in able if participant.host.cannot_write and participant.intent in CHANGES]:
+        found.append(f"let {', '.join(unable)} write records again")
     for intent, template in UNDER_WAY:
-        names = [participant.host.name for participant in event_state.participants if participant.intent == intent and not waits_for_operator(participant)]
+        names = [participant.host.name for participant in able if participant.intent == intent and not participant.host.cannot_write]
         if names:
             found.append(template.format(", ".join(names)))
     if found:

@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")
@@ -112,11 +112,11 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     asked = answered + len(summary["unreachable"]) + len(summary["failed"])
     events = summary["events"]
     # Without any answer nothing is known about events: never "no events".
-    found = f"; {events or 'no'} event{'' if events == 1 else 's'}" if answered or events or not asked else ", so nothing is known about events"
-    lines = [f"{answered} of {asked} VMs answered{found}."]
+    found = f"{answered} of {asked} VMs answered; {events or 'no'} event{'' if events == 1 else 's'}"
+    # One cause for all of them stands in the first line already.
+    causes = [] if summary["none_read"] and len(summary["unread"]) == 1 else unread.lines(summary["unread"])
+    lines = [f"{summary['none_read'] or found}.", *causes]
     sentences = (
-        ("unreachable", "Unreachable: {}. Nothing is concluded about them."),
-        ("failed", "Could not be read: {}. Nothing is concluded about them."),
         ("excluded", "Left alone (respond_exclude): {}."),
         ("retired", "Retired (respond_retired), so nothing waits for them: {}."),
         ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),

@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
@@ -105,6 +105,8 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
     observations = [(name, observation) for name, observation in seen if observation is not None]
     return {
         "answered": len(observations),
+        "unread": unread.causes(hosts),
+        "none_read": unread.none_read(hosts),
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],

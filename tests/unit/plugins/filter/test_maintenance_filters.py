@@ -53,6 +53,6 @@ def test_errors_are_ansibles(name: str, given: tuple[Any, ...], words: str) -> N
 
 def test_they_fit_together() -> None:
     plan = find("plan")([{"host": "vm1", "state": "unreachable"}], find("policy")("documentation"), {}, NOW)
-    assert find("status_lines")(plan)[0] == "0 of 1 VMs answered, so nothing is known about events."
+    assert find("status_lines")(plan)[0] == "Could not read vm1: no reason given."
     assert find("status_lines")(plan, format="json", event_id="")["done"] is True
     assert find("timeline")({}) == []

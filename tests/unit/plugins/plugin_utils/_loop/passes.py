@@ -27,6 +27,7 @@ def request(**more: Any) -> Request:
         "settings": {**SETTINGS, "notify": False, "enabling_seconds": 0, "run": RUN},
         "wait": True,
         "wait_timeout": 600.0,
+        "confirm_end": True,
         "observation_seconds": 30.0,
         "notify_tasks": "",
         "places": [],
@@ -43,12 +44,12 @@ def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": {"seconds": 5, "watch": [], "why": "it takes its time"}}
+    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5)}
     return {"actions": list(steps), "fingerprint": " ".join(f"{one['action']} {one['host']}" for one in steps), **known, **more}
 
 
 def waiting(seconds: float, *watch: str) -> dict[str, Any]:
-    return {"seconds": seconds, "watch": [{"host": host, "incarnation": 1} for host in watch], "why": "it takes its time"}
+    return {"seconds": seconds, "watch": [{"host": host, "incarnation": 1} for host in watch], "why": "it takes its time", "confirms_in": None}
 
 
 class Pass:

@@ -585,7 +585,38 @@ def test_a_pass_whose_observations_never_change_ends(fleet: list[dict[str, Any]]
     its = Pass(hosts=[one["host"] for one in fleet])
     its.observed = {one["host"]: one["observation"] or SILENT for one in fleet}
     its.begin(wait=False)
-    assert len(its.play(lambda state: setattr(its, "now", its.now + 40 * is_slow))) <= 10
+    # At most a minute of them confirms the end of events.
+    assert len(its.play(lambda state: setattr(its, "now", its.now + 40 * is_slow))) <= 20
+
+
+# --- The end of an event ---------------------------------------------------------------------------------------------------
+
+
+def ending(confirms_in: float | None) -> dict[str, Any]:
+    return plan(requeue={**waiting(300), "confirms_in": confirms_in})
+
+
+def test_a_pass_that_does_not_wait_still_confirms_the_end_and_recovers(monkeypatch: Any) -> None:
+    its = Pass(monkeypatch, ending(9.3))
+    assert (its.begin(wait=False)["do"], its.state["pause"]) == ("pause", 10)
+    its.now += 10
+    its.plans = [plan(step("write"))]
+    assert its.go_on()["do"] == "act"
+
+
+@pytest.mark.parametrize("more", [{"confirm_end": False}, {"check_mode": True}])
+def test_where_nobody_wants_it_the_end_is_left_to_the_next_run(monkeypatch: Any, more: dict[str, Any]) -> None:
+    assert Pass(monkeypatch, ending(9.3)).begin(wait=False, **more)["do"] == "end"
+
+
+def test_a_vm_whose_event_is_never_confirmed_keeps_the_pass_for_a_minute_only(monkeypatch: Any) -> None:
+    its = Pass(monkeypatch, ending(9.3))
+    its.begin(wait=False)
+    began = its.now
+    while its.state["do"] != "end":
+        its.now += its.state["pause"]
+        its.go_on()
+    assert pass_loop.CONFIRM_SECONDS <= its.now - began <= pass_loop.CONFIRM_SECONDS + 10
 
 
 @LIMITS

@@ -222,7 +222,11 @@ def test_a_small_file_that_cannot_be_written_leaves_nothing_beside(failing, erro
     files = FullFiles(**{failing: error}, **({"unlink": FileNotFoundError(2, "No such file")} if kept else {}))
     with pytest.raises(RecordsError) as caught:
         replace_file(files, "mark.json", {"a": 1}, "The mark")
-    assert str(caught.value) == f"The mark mark.json in /records cannot be written: {error}."
+    if isinstance(error, OSError):
+        # Without the name of the file: runs show equal causes of many VMs once.
+        assert (str(caught.value), caught.value.kind) == ("cannot write records to /records: No space left on device.", "not_written")
+    else:
+        assert (str(caught.value), caught.value.kind) == (f"The mark mark.json in /records cannot be written: {error}.", "records")
     steps = ["make", "write_exclusive", "rename", "sync"]
     assert [call[0] for call in files.calls] == [*steps[: steps.index(failing) + 1], "unlink"]
     assert files.calls[-1][1].startswith("temporary-") and files.calls[-1][1].endswith(".json")

@@ -131,7 +131,7 @@ def test_more_than_any_vm_has_is_that_vms_failed_observation(key: str, count: in
     found = make_plan([vm("vm1", [event()]), seen], settings=SETTINGS, now=at(0))
     assert text in found["hosts"]["vm2"]["error"]
     assert acts(found) == ["drain vm1 E1"]
-    assert text in found["summary"]["problems"][0]
+    assert text in found["summary"]["unread"][0]["error"]
 
 
 def test_events_of_upgrades_stand_in_no_document() -> None:

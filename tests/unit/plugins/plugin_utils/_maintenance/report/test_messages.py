@@ -28,7 +28,13 @@ def test_the_summary_names_names() -> None:
     )
     text = "\n".join(lines)
     assert lines[0] == "2 of 4 VMs answered; no events."
-    for expected in ("Unreachable: vm2.", "Could not be read: vm3.", "Left alone (respond_exclude): vm4.", "Spot: vm1."):
+    for expected in (
+        "Unreachable: vm2: no reason given.",
+        "Could not be read: vm3: HTML.",
+        "Nothing is concluded about them.",
+        "Left alone (respond_exclude): vm4.",
+        "Spot: vm1.",
+    ):
         assert expected in text
     for expected in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):
         assert expected in text

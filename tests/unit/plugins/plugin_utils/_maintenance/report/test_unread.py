@@ -1,0 +1,107 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run that could read nobody, or too few, must not look like one without events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
+
+SUDO = "sudo: a password is required"
+OFF = "Failed to connect"
+
+
+def failing(*hosts: str, error: str = SUDO, state: str = "failed") -> list[dict[str, Any]]:
+    return [vm(host, state=state, error=error) for host in hosts]
+
+
+def plan(*observations: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    return make_plan(list(observations), settings={**SETTINGS, **settings}, now=at(0))
+
+
+def test_where_nobody_could_be_read_the_commonest_cause_is_the_headline() -> None:
+    found = plan(*failing("web4", error="timed out"), *failing("web1", "web2", "web3"))
+    text = f"Could not read any of 4 VMs: {SUDO} (3); timed out (1)"
+    assert found["fails"] == [text]
+    lines = status(found)
+    assert lines[0] == f"{text}."
+    assert f"Could not be read: web1, web2, web3: {SUDO}." in lines
+    assert "no events" not in " ".join(lines)
+
+
+def test_one_cause_of_all_stands_once() -> None:
+    assert status(plan(*failing("web1", "web2"))) == [f"Could not read any of 2 VMs: {SUDO} (2)."]
+
+
+def test_many_causes_are_counted() -> None:
+    found = plan(*(one for number in range(5) for one in failing(f"web{number}", error=f"cause {number}")))
+    assert found["not_answered"].endswith("cause 2 (1); 2 other causes")
+
+
+def test_a_single_vm_may_be_rebooting() -> None:
+    found = plan(*failing("web1", error=OFF, state="unreachable"))
+    assert (found["fails"], status(found)) == ([], [f"Could not read web1: {OFF}."])
+
+
+def test_a_single_vm_that_answers_nonsense_is_not_rebooting() -> None:
+    assert plan(*failing("web1"))["fails"] == [f"Could not read web1: {SUDO}"]
+
+
+def test_two_vms_do_not_reboot_unseen() -> None:
+    assert plan(*failing("web1", "web2", error=OFF, state="unreachable"))["fails"]
+
+
+def test_a_pool_may_be_switched_off_by_design() -> None:
+    pool = failing("web1", "web2", error=OFF, state="unreachable")
+    assert plan(*pool, allow_empty=True)["fails"] == []
+    # Somebody answers there, and not as asked.
+    assert plan(*pool, *failing("web3"), allow_empty=True)["fails"]
+
+
+def test_without_any_vm_nothing_fails_here() -> None:
+    assert plan()["fails"] == plan(vm("web1", state="excluded"))["fails"] == []
+
+
+def test_vms_that_answered_earlier_in_the_run_count() -> None:
+    before = vm("web1")["observation"]
+    found = plan(vm("web1", state="unreachable", reached_before=True, last_observation=before), *failing("web2", error=OFF, state="unreachable"))
+    assert found["fails"] == []
+
+
+@pytest.mark.parametrize(("share", "fails"), [(0, False), (0.5, False), (0.67, True), (1, True)])
+def test_people_may_ask_for_more(share: float, fails: bool) -> None:
+    found = plan(vm("web1"), vm("web2"), *failing("web3", "web4"), min_answered=share)
+    assert bool(found["fails"]) is fails
+    if fails:
+        assert "Only 2 of 4 VMs answered, and respond_min_answered" in found["fails"][0]
+
+
+@pytest.mark.parametrize("share", [1.5, -1, "most"])
+def test_a_share_is_between_0_and_1(share: Any) -> None:
+    with pytest.raises(SettingsError, match="min_answered"):
+        plan(vm("web1"), min_answered=share)
+
+
+# --- Records that cannot be written ----------------------------------------------------------------------------------------
+
+FULL = "cannot write records to /var/lib/azure-maintenance: No space left on device."
+
+
+@pytest.mark.parametrize(("known", "verb"), [((), "drain"), ((record("draining"),), "drain")])
+def test_a_vm_that_cannot_write_its_records_is_the_headline_and_fails_the_run(known: Any, verb: str) -> None:
+    found = plan({**vm("vm1", [event()], known), "cannot_write": FULL})
+    assert found["fails"] == [f"vm1: cannot {verb}: {FULL}"]
+    line = status(found)[0]
+    assert f"cannot {verb} vm1: {FULL.rstrip('.')}" in line
+    assert line.endswith("Next: let vm1 write records again.")
+
+
+def test_an_idle_vm_with_a_full_disk_fails_nothing() -> None:
+    assert plan({**vm("vm1"), "cannot_write": FULL})["fails"] == []
