@@ -21,8 +21,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 
-# Hosts that a message names.
-SHOWN = 10
+# Hosts and paths that a message names.
+SHOWN, SHOWN_PATHS = 10, 3
 
 
 class Sharing(NamedTuple):
@@ -83,5 +83,5 @@ def _groups(mutual: Mapping[str, Sequence[str]]) -> list[list[str]]:
 def _text(hosts: Sequence[str], folders: Iterable[str]) -> str:
     names = ", ".join(hosts[:SHOWN]) + (f" and {len(hosts) - SHOWN} others" if len(hosts) > SHOWN else "")
     paths = list(dict.fromkeys(folders))
-    where = f"the records folder {paths[0]}" if len(paths) == 1 else f"one records folder ({', '.join(paths[:SHOWN])})"
+    where = f"the records folder {paths[0]}" if len(paths) == 1 else f"one records folder ({', '.join(paths[:SHOWN_PATHS])}{', ...' if len(paths) > SHOWN_PATHS else ''})"
     return printable(f"{names} share {where}: give each host its own respond_records_path", LONGEST_LINE)
