@@ -83,5 +83,6 @@ def _groups(mutual: Mapping[str, Sequence[str]]) -> list[list[str]]:
 def _text(hosts: Sequence[str], folders: Iterable[str]) -> str:
     names = ", ".join(hosts[:SHOWN]) + (f" and {len(hosts) - SHOWN} others" if len(hosts) > SHOWN else "")
     paths = list(dict.fromkeys(folders))
-    where = f"the records folder {paths[0]}" if len(paths) == 1 else f"one records folder ({', '.join(paths[:SHOWN_PATHS])}{', ...' if len(paths) > SHOWN_PATHS else ''})"
+    shown = ", ".join(paths[:SHOWN_PATHS]) + (", ..." if len(paths) > SHOWN_PATHS else "")
+    where = f"the records folder {shown}" if len(paths) == 1 else f"one records folder ({shown})"
     return printable(f"{names} share {where}: give each host its own respond_records_path", LONGEST_LINE)
