@@ -300,7 +300,7 @@ def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
 
 def _with_sharing(plan: dict[str, Any], sharing: Mapping[str, str]) -> dict[str, Any]:
     """Return the plan with its failures: a pass with hosts that share a records folder must not look good."""
-    failed = {reason: {"event_id": "", "host": host, "reason": reason} for host, reason in reversed(sharing.items())}
+    failed = {reason: {"event_id": "", "host": host, "reason": reason} for host, reason in sharing.items()}
     return {**plan, "failed": [*plan.get("failed", []), *failed.values()]} if sharing else plan
 
 
