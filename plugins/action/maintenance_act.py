@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
+import os
 import typing as t
 from collections.abc import Mapping
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping, plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_settings, refused_variables
 
@@ -29,7 +31,7 @@ class ActionModule(EitherWay):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         """Run the module, and add to whatever it returns what the controller itself keeps of the VM."""
         vm_settings = self._task.args.pop("vm_settings", None)
-        kept = {} if vm_settings is None else {"vm_settings": wrap_var(plain(vm_settings))}
+        kept = {} if vm_settings is None else {"vm_settings": wrap_var({**plain(mapping(vm_settings)), **self._places_of_records()})}
         result = self._without_the_vm(kept.get("vm_settings"), task_vars or {})
         if result is None:
             try:
@@ -38,6 +40,12 @@ class ActionModule(EitherWay):
                 # As core would have it.
                 result = {"unreachable": True, "msg": str(error)}
         return dict(result, **kept)
+
+    def _places_of_records(self) -> dict[str, str]:
+        """Return where the records are, and where on the controller itself: hosts that share a folder must be found before they use it."""
+        path = str(self._task.args.get("records_path") or DEFAULT_PATH)
+        is_here = self._connection.transport == "local" and os.path.isabs(path)
+        return {"records_path": path, "local_records": os.path.normpath(path) if is_here else ""}
 
     def _without_the_vm(self, vm_settings: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any] | None:
         """Return the result where the VM need not, or must not, be asked."""

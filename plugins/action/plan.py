@@ -144,6 +144,7 @@ class ActionModule(ActionBase):
             "notify_tasks": given["notify_tasks"],
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
+            "secret": secrets.token_hex(16),
         }
         settings_module.load(request["settings"])
         return request

@@ -41,6 +41,12 @@ options:
     description: Whether to observe the VM after the actions. Then everything that M(maintenance.azure.maintenance_info) returns stands beside RV(results).
     type: bool
     default: true
+  host_mark:
+    description:
+      - A text of 32 hexadecimal digits that no other host can guess, which the controller makes for this host and this run.
+      - It is left in the directory of the records, for ten minutes from the last time. So hosts that share one directory are found, see RV(host_marks).
+    type: str
+    version_added: 2.1.0
   identity:
     description: Who the VM is, for its records.
     type: dict
@@ -204,6 +210,11 @@ results:
       returned: for approvals
       type: list
       elements: str
+host_marks:
+  description: The marks in the directory of the records, this host's own first. Two hosts that return each other's marks share one directory.
+  returned: with O(host_mark) and O(observe), not in check mode
+  type: list
+  elements: str
 error_kind:
   description: What went wrong, for programs. The same as in M(maintenance.azure.scheduled_events_info).
   returned: failure

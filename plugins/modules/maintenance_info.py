@@ -180,7 +180,8 @@ tombstones:
 upgrades:
   description:
     - The progress marks of upgrades on this VM, as M(maintenance.azure.maintenance_record) writes them.
-    - Each has C(name), C(state) (V(begun), V(upgraded), V(left) or V(done)), C(at), C(begun_at), C(run) and C(who).
+    - Each has C(name), C(state) (V(begun), V(upgraded), V(left) or V(done)), C(at), C(begun_at), C(run), C(who) and,
+      since version 2.1.0 of the collection, C(digest) of the tasks file with which the VM was upgraded.
   version_added: 1.3.0
   returned: success
   type: list

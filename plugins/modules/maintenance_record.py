@@ -180,6 +180,12 @@ options:
         type: str
         choices: [begun, upgraded, left, done, absent]
         required: true
+      digest:
+        description:
+          - The SHA-256 of the tasks file with which the VM was upgraded, for the state V(upgraded). The mark keeps it when the VM is done.
+          - The upgrade refuses another tasks file under the same name by it. Files that the tasks file includes are not seen.
+        type: str
+        version_added: 2.1.0
 extends_documentation_fragment:
   - maintenance.azure.attributes
   - maintenance.azure.attributes.either_way

@@ -92,6 +92,29 @@ def test_what_stays_closed_to_the_end_is_said_and_nothing_is_done_to_it(make_lab
     assert lab.records("web1") == []
 
 
+OWN_PLAY = """
+- hosts: web1
+  gather_facts: false
+  roles: [maintenance.azure.upgrade]
+"""
+
+
+def test_a_name_stands_for_one_tasks_file(make_lab: Make) -> None:
+    lab = give(make_lab(["web1", "web2"]))
+    shown = upgrade(lab, upgrade_hosts="web1")
+    assert shown.index("Upgrade 'Kernel', tasks file work.yml.") < shown.index("Check upgrade_hosts")
+    (lab.folder / "work.yml").write_text(WORK.replace("Upgrade", "Upgrade with other tasks"))
+    shown = upgrade(lab, code=2)
+    assert re.search(r"web1: upgrade 'Kernel' was done here with another tasks file than work\.yml .* upgrade_allow_changed_tasks", shown), shown[-3000:]
+    (lab.folder / "own.yml").write_text(OWN_PLAY)
+    shown = lab.play(str(lab.folder / "own.yml"), code=2, **given())
+    assert "web1: upgrade 'Kernel' was done here with another tasks file" in shown, shown[-3000:]
+    assert (lines(lab), lab.records("web2")) == (["web1"], [])
+    shown = upgrade(lab, upgrade_allow_changed_tasks=True)
+    assert "Upgrade Kernel is done on web1, web2." in shown
+    assert lines(lab) == ["web1", "web2"]
+
+
 ONE_AGAIN = """
 - name: Drain one of them again
   ansible.builtin.include_role:

@@ -137,7 +137,7 @@ SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromke
 
 SCHEMAS: Mapping[str, Schema] = {
     "maintenance_info": Schema(OBSERVATION, tuple(OBSERVATION)),
-    "maintenance_act": Schema({**OBSERVATION, "results": many(ACT_RESULT)}, ("results",)),
+    "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},
         ("record", "conflict"),

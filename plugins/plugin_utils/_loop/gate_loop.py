@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, shared_folders, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
@@ -20,6 +20,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.bud
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 
 # Leases that could not be acquired, perhaps on a full disk, are requested again after so many seconds.
 RETRY_SECONDS = 5.0
@@ -127,6 +128,8 @@ def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
         return {**state, "do": "end"}
     # The tasks of the upgrade that this gate is for may change variables; the gate uses their values of its first observation.
     vms = state["vms"] or {str(one["host"]): vm_settings.read(results["settings"](str(one["host"])), str(one["host"])) for one in state["observations"]}
+    if shared := shared_folders.by_variables(vms):
+        raise GateError(f"{shared}. Nothing was done.")
     observed = _observe(state, vms, results)
     request = state["gate"]
     plan = make_gate(

@@ -102,6 +102,11 @@ def resting(before: Mapping[str, Any]) -> Observation:
     return {**before, "state": "resting", "observation": None, "last_observation": {**before["observation"], "events": []}, "reached_before": True}
 
 
+def refused(found: Observation, error: str) -> Observation:
+    """Return an observation as that of a host that was never read: what is in its records folder may be another host's."""
+    return {**found, "state": "failed", "error": error, "observation": None, "last_observation": None, "reached_before": False}
+
+
 def unless_old(found: Observation, before: Mapping[str, Any]) -> Observation:
     """Return an observation, as failed if it equals the last one of its host: then the host has left the play.
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, vm_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, shared_folders, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
@@ -62,6 +62,8 @@ class Request(TypedDict):
     places: list[str]
     """Where relative paths of task files are looked for."""
     check_mode: bool
+    secret: str
+    """Of this run; no host has it."""
 
 
 class State(TypedDict):
@@ -118,6 +120,12 @@ class State(TypedDict):
     silent_asked_at: float
     observed_at: dict[str, float]
     """The time of the last observation of each host, or of the attempt."""
+    marks: dict[str, str]
+    """The mark of each host, from the first lease on: hosts that share a records folder return each other's."""
+    sharing: dict[str, str]
+    """The hosts that do, each with the reason why it cannot take part."""
+    doubted: list[str]
+    """Hosts that were observed once more because another has returned their mark."""
 
 
 KEYS = frozenset(State.__annotations__)
@@ -134,6 +142,8 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
     refused = {str(one["host"]): str(one["error"]) for one in found if one.get("refused")}
     if present and all(host in refused for host in present):
         raise LoopError(" ".join(f"{host}: {why}." for host, why in refused.items()) + " Nothing was done.")
+    if shared := shared_folders.by_variables(vms):
+        raise LoopError(f"{shared}. Nothing was done.")
     plan = _plan(found, request, now)
     involved = [str(host) for host in plan["involved"]]
     others = [host for host in present if host not in refused and host not in involved]
@@ -167,6 +177,9 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         "confirming_since": None,
         "silent_asked_at": now,
         "observed_at": dict.fromkeys(hosts, now),
+        "marks": {},
+        "sharing": {},
+        "doubted": [],
     }
     if not involved:
         return state
@@ -194,8 +207,15 @@ def go_on(state: State, results: Results, now: float) -> State:
     if late:
         # A slow action of one VM has made the observations of the others old.
         return {**state, **_nothing(), "do": "act", "contact": _reachable(state), "is_taken": True}
-    plan = _plan(found, state["request"], now)
+    folders = shared_folders.by_marks(state["marks"], found, state["vms"])
+    if set(folders.doubtful) - set(state["doubted"]):
+        doubted = sorted({*state["doubted"], *folders.doubtful})
+        return {**state, **_nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
+    state = _refuse(state, folders.errors)
+    plan = _with_sharing(_plan(state["observations"], state["request"], now), state["sharing"])
     state = {**state, "plan": plan, "planned_at": now}
+    if state["sharing"] and not _reachable(state):
+        return _end(state)
     if state["number"] >= MOST_ITERATIONS:
         return _end({**state, "plan": _with_problem(plan, USED_UP)})
     older = [host for host in plan["differing"] if host in _reachable(state) and host not in state["contact"]]
@@ -203,6 +223,13 @@ def go_on(state: State, results: Results, now: float) -> State:
         # They may differ only because one of them was observed before the other. Only once: two documents that always differ would otherwise be read for ever.
         return {**state, **_nothing(), "do": "act", "contact": older, "is_taken": state["is_taken"]}
     return _after_actions(state, plan, now) if state["is_taken"] else _take(state, plan, now)
+
+
+def _refuse(state: State, sharing: Mapping[str, str]) -> State:
+    """Let hosts that share a records folder take no part in the rest of the pass."""
+    sharing = {**state["sharing"], **sharing}
+    found = [observations.refused(one, sharing[str(one["host"])]) if one["host"] in sharing else one for one in state["observations"]]
+    return {**state, "sharing": sharing, "observations": found}
 
 
 def _observe(host: str, state: State, results: Results, before: Observation) -> Observation:
@@ -248,8 +275,9 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     assigned = assignments.assign(plan, state["observations"], state["vms"], request["places"], _iteration(state), timestamps.form(now))
     on_vm = {host: taken["on_vm"] for host, taken in assigned.items() if taken["on_vm"]}
     by_tasks = {host: taken["by_tasks"] for host, taken in assigned.items() if taken["by_tasks"]}
+    acquires = any(action["action"] == "acquire" for action in actions)
     # All leases must exist before any VM is observed again; and tasks, also those of other VMs, use the observations of the plan.
-    do = "by_tasks" if by_tasks else "acquire" if any(action["action"] == "acquire" for action in actions) else "act"
+    do = "by_tasks" if by_tasks else "acquire" if acquires else "act"
     asks_silent = _silent_is_due(state, now)
     return {
         **state,
@@ -268,12 +296,19 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
         "is_taken": True,
         "moved": False,
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],
+        "marks": state["marks"] or (shared_folders.marks(request["secret"], state["vms"]) if acquires else {}),
     }
 
 
 def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
     summary = plan.get("summary", {})
     return {**plan, "summary": {**summary, "problems": [*summary.get("problems", []), problem]}}
+
+
+def _with_sharing(plan: dict[str, Any], sharing: Mapping[str, str]) -> dict[str, Any]:
+    """Return the plan with its failures: a pass with hosts that share a records folder must not look good."""
+    failed = {reason: {"event_id": "", "host": host, "reason": reason} for host, reason in sharing.items()}
+    return {**plan, "failed": [*plan.get("failed", []), *failed.values()]} if sharing else plan
 
 
 def _wait(state: State, plan: dict[str, Any], now: float) -> State:
@@ -331,7 +366,7 @@ def _confirm_or_end(state: State, plan: dict[str, Any], now: float) -> State:
 
 def _end(state: State) -> State:
     """End the pass, and release its leases, so that other runs need not wait; those of a killed run expire."""
-    held = [str(one["host"]) for one in state["observations"] if state["run"] and state["run"] in _holders(one)]
+    held = [str(one["host"]) for one in state["observations"] if state["run"] and (state["run"] in _holders(one) or one["host"] in state["sharing"])]
     return {**state, **_nothing(), "do": "release" if held else "end", "contact": held}
 
 

@@ -30,6 +30,9 @@ class VMSettings(TypedDict):
     drain_methods_former: Any
     folders: list[str]
     """The folders with task files of drain methods."""
+    records_path: str
+    local_records: str
+    """The same, where the host is the controller's own machine; else empty."""
     system: str
     """C(linux) or C(windows), by the connection; an observation is more reliable."""
 
@@ -48,5 +51,7 @@ def read(given: Any, host: str) -> VMSettings:
         "drain_methods": drain_methods or [],
         "drain_methods_former": former or [],
         "folders": plain_values.texts(source.get("folders")),
+        "records_path": plain_values.text(source.get("records_path")) or "",
+        "local_records": plain_values.text(source.get("local_records")) or "",
         "system": plain_values.text(source.get("system")) or "linux",
     }

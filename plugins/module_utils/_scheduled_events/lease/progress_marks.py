@@ -24,13 +24,15 @@ from .lease_schema import UPGRADE
 from .lease_store import LeaseStore
 
 FORMAT = 1
+DIGEST = re.compile(r"[0-9a-f]{64}")
 FILE_NAME = re.compile(r"upgrade-[0-9a-f]{16}\.json")
 # begun: the tasks may be under way. upgraded: the tasks are done, and the VM is not yet back in service.
 # left: the tasks failed, and the VM stays out of service by choice.
 STATES = ("begun", "upgraded", "left", "done")
 LONGEST_NAME = 100
 LONGEST_TEXT = 1000
-KEYS = ("name", "state", "at", "begun_at", "run", "who")
+# digest: of the tasks with which the VM was upgraded. Marks of earlier versions have none.
+KEYS = ("name", "state", "at", "begun_at", "run", "who", "digest")
 
 ProgressMark = t.Dict[str, t.Any]
 
@@ -44,7 +46,8 @@ class ProgressMarksReading(t.NamedTuple):
 
 def upgrade_argument() -> dict[str, t.Any]:
     """Return the argument spec of the option upgrade."""
-    return {"type": "dict", "options": {"name": {"type": "str", "required": True}, "state": {"type": "str", "required": True, "choices": [*STATES, "absent"]}}}
+    state = {"type": "str", "required": True, "choices": [*STATES, "absent"]}
+    return {"type": "dict", "options": {"name": {"type": "str", "required": True}, "state": state, "digest": {"type": "str"}}}
 
 
 def progress_mark_name(upgrade: str) -> str:
@@ -103,11 +106,12 @@ class ProgressMarks:
         except (OSError, Unreadable):
             return None
 
-    def write(self, upgrade: str, state: str, run: str, who: str) -> ProgressMark:
-        """Replace the progress mark of one upgrade."""
+    def write(self, upgrade: str, state: str, run: str, who: str, digest: str | None = None) -> ProgressMark:
+        """Replace the progress mark of one upgrade. A VM that is done keeps the digest of its tasks."""
         before, now = self.present(upgrade), self.host.now()
         begun_at = before["begun_at"] if before and state != "begun" else now
-        mark: ProgressMark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who}
+        digest = digest or (before["digest"] if before and state == "done" else None)
+        mark: ProgressMark = {"name": upgrade, "state": state, "at": now, "begun_at": begun_at, "run": run, "who": who, "digest": digest}
         replace_file(self.files, progress_mark_name(upgrade), dict(mark, format=FORMAT, vm_id=self.vm_id), "The progress mark")
         return mark
 
@@ -125,21 +129,30 @@ def change_progress_marks(files: Files, host: Host, options: t.Mapping[str, t.An
     """Write or remove a progress mark, for the module maintenance_record."""
     given, lease = options["upgrade"], options.get("lease") or {}
     name, state, marks = _checked_name(given["name"]), given["state"], ProgressMarks(files, host, options.get("vm_id"))
+    digest = _checked_digest(given.get("digest"))
     before = marks.present(name)
     # Where the mark has this state already, the lease is renewed all the same, and must be valid.
     under = UnderLease(LeaseStore(files, host), lease, UPGRADE + name)
     under.begin(check_mode)
-    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, lease, check_mode)
+    after = before if (before["state"] if before else "absent") == state else _change(marks, name, state, lease, digest, check_mode)
     under.end(check_mode)
     return _result(before, after)
 
 
-def _change(marks: ProgressMarks, name: str, state: str, lease: t.Mapping[str, t.Any], check_mode: bool) -> ProgressMark | None:
+def _change(marks: ProgressMarks, name: str, state: str, lease: t.Mapping[str, t.Any], digest: str | None, check_mode: bool) -> ProgressMark | None:
     if state == "absent":
         if not check_mode:
             marks.remove(name)
         return None
-    return {"name": name, "state": state, "run": lease.get("run")} if check_mode else marks.write(name, state, lease["run"], lease.get("who") or "")
+    if check_mode:
+        return {"name": name, "state": state, "run": lease.get("run")}
+    return marks.write(name, state, lease["run"], lease.get("who") or "", digest)
+
+
+def _checked_digest(digest: str | None) -> str | None:
+    if digest and not DIGEST.fullmatch(digest):
+        raise RecordsError(f"upgrade.digest must be 64 hexadecimal digits (SHA-256), and is {shorten(digest)}.")
+    return digest or None
 
 
 def _checked_name(name: str) -> str:

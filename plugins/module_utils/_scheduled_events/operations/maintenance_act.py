@@ -22,6 +22,7 @@ from ..imds.enabled_since import boot_id_of
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import RecordsError
 from ..journal.record_store import RecordStore
+from ..lease.host_marks import leave_mark
 from ..lease.lease_operations import UnderLease
 from ..lease.lease_store import LeaseStore
 from .leased_record import LeasedRecord
@@ -51,6 +52,7 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
         "actions": {"type": "list", "elements": "dict", "required": True},
         "identity": {"type": "dict", "options": {"vm_id": {"type": "str"}, "vm_name": {"type": "str"}}},
         "observe": {"type": "bool", "default": True},
+        "host_mark": {"type": "str"},
         # The action of this name keeps it on the controller.
         "vm_settings": {"type": "dict"},
     }
@@ -100,6 +102,17 @@ class _Acting:
                 client.close()
         except Exception as error:  # as in take()
             return self._failure(error)
+
+    def leave_mark(self) -> Result:
+        """Leave the mark of this host, if it has one, and return all marks. A failure is a warning: the observation goes on."""
+        mark = self._options.get("host_mark")
+        if not mark or self._access.check_mode:
+            return {}
+        try:
+            return {"host_marks": leave_mark(self._files, self._host, mark)}
+        except Exception as error:  # as in take()
+            self._access.warn(printable(self._failure(error)["msg"], LONGEST_LINE))
+            return {}
 
     def _failure(self, error: Exception) -> Result:
         """Return the failure of an action or of the observation. Raise the error where the VM cannot be reached any more: then it has no result."""
@@ -193,7 +206,8 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     acting = _Acting(options, access)
     results = [acting.take(action) for action in options["actions"]]
     changed = any(result["changed"] for result in results)
-    found = acting.observe() if options["observe"] else {}
+    marks = acting.leave_mark()
+    found = {**acting.observe(), **marks} if options["observe"] else {}
     if found.get("failed"):
         raise Failed(found["msg"], error_kind=found["error_kind"], changed=changed, results=results)
     return dict(found, changed=changed, results=results)

@@ -250,6 +250,8 @@ class Observation:
     replicas: tuple[Replica, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
     """Upgrades by name, and how far each is on this VM: begun, upgraded (not yet back), left or done."""
+    mark_digests: Mapping[str, str] = field(default_factory=dict)
+    """By upgrade, the digest of the tasks file with which this VM was upgraded."""
     moved_at: float | None = None
     """The time of the last change of phase in any record."""
     tombstones: frozenset[str] = frozenset()

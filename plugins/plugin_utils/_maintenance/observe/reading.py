@@ -141,6 +141,7 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
             replicas=tuple(_replicas(value.get("replicas"))),
             leases=tuple(lease for item in plain_values.items(value.get("leases")) if (lease := _lease(item))),
             marks=_marks(value.get("upgrades")),
+            mark_digests=_mark_digests(value.get("upgrades")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
         None,
@@ -195,6 +196,12 @@ def _marks(value: Any) -> dict[str, str]:
     given = [plain_values.mapping(item) for item in plain_values.items(value)]
     marks = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("state"))) for mark in given]
     return {name: state if state in ("upgraded", "left", "done") else "begun" for name, state in marks if name is not None}
+
+
+def _mark_digests(value: Any) -> dict[str, str]:
+    given = [plain_values.mapping(item) for item in plain_values.items(value)]
+    found = [(plain_values.text(mark.get("name")), plain_values.text(mark.get("digest"))) for mark in given]
+    return {name: digest for name, digest in found if name is not None and digest is not None}
 
 
 def _identity(value: Any, name: str | None) -> Identity:

@@ -160,7 +160,7 @@ def _limit(group: Mapping[str, Any]) -> str:
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
     """Return the failures that fail the run."""
-    return [f"FAILED {item['event_id']}: {item['reason']}." for item in failed]
+    return [f"FAILED {item['event_id']}: {item['reason']}." if item["event_id"] else f"FAILED: {item['reason']}." for item in failed]
 
 
 def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[str]:

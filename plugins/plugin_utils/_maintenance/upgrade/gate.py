@@ -24,20 +24,25 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.dec
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_request
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Blocker
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError, GateRequest
 
 # Bounds of the pause before the next observation while the batch is blocked.
 LONGEST_WAIT = 30.0
 LEAST_WAIT = 1.0
+CHANGED_TASKS = (
+    "{}: upgrade {!r} was done here with another tasks file, or with an earlier version of it. Give the new one a name of its own (upgrade_name). "
+    "Or set upgrade_allow_changed_tasks to true: then the upgrade goes on with the VMs that are not done"
+)
 BEGUN, UPGRADED, DONE = "begun", "upgraded", "done"
 
 
 def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:
-    """Return the whole decision, as plain lists and dictionaries."""
+    """Return the whole decision, as plain lists and dictionaries. Raise GateError."""
     asked = gate_request.load(ask)
     chosen = _of_upgrade(settings_module.load(settings))
     observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
+    _check_tasks(asked, hosts)
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
     board = leases.read(observed_state.hosts, chosen, observed_state.now)
@@ -111,6 +116,17 @@ def _split(ask: GateRequest, hosts: Mapping[str, Host]) -> tuple[tuple[str, ...]
     """Split the batch into hosts still to be done, and hosts that the upgrade's progress marks report as done."""
     done = tuple(name for name in ask.batch if ask.marks and _mark(ask, hosts.get(name)) == DONE)
     return tuple(name for name in ask.batch if name not in done), done
+
+
+def _check_tasks(ask: GateRequest, hosts: Mapping[str, Host]) -> None:
+    """Raise GateError where the upgrade's name was used with another tasks file: the mark would leave a VM out that has not got these tasks."""
+    marked = [name for name in ask.batch if ask.marks and ask.tasks_digest and _mark(ask, hosts.get(name)) in (UPGRADED, DONE)]
+    if changed := [name for name in marked if _digest(ask, hosts[name]) not in (None, ask.tasks_digest)]:
+        raise GateError(CHANGED_TASKS.format(", ".join(changed), ask.upgrade))
+
+
+def _digest(ask: GateRequest, host: Host) -> str | None:
+    return host.observation.mark_digests.get(ask.upgrade) if host.observation else None
 
 
 def _mark(ask: GateRequest, host: Host | None) -> str | None:

@@ -40,6 +40,9 @@ class GateRequest:
     marks: bool = False
     """Whether to skip VMs that a mark of this upgrade reports as done, and to mark those that begin."""
 
+    tasks_digest: str = ""
+    """The digest of the upgrade's tasks file. A VM that was upgraded with another one is refused. Not compared if empty."""
+
     @property
     def lease_id(self) -> str:
         """Return the lease's subject, instead of an event's id."""
@@ -68,6 +71,7 @@ def load(value: Any) -> GateRequest:
         batch_seconds=_seconds("batch_seconds", given.get("batch_seconds"), GateRequest.batch_seconds),
         types=_types(given.get("types")),
         marks=_flag(given.get("marks")),
+        tasks_digest=plain_values.text(given.get("tasks_digest")) or "",
     )
 
 

@@ -99,7 +99,8 @@ def play(tmp_path: pathlib.Path) -> tuple[dict[str, t.Any], str]:
         "web2": _host(tmp_path / "web2", maintenance_act='{"document_incarnation": ' + "9" * 5000 + "}"),
         "web3": _host(tmp_path / "web3", maintenance_act=OBSERVATION),
     }
-    hosts = {name: {"ansible_connection": "local", "ansible_python_interpreter": path} for name, path in interpreters.items()}
+    local = {"ansible_connection": "local", "respond_records_path": "/nonexistent/{{ inventory_hostname }}"}
+    hosts = {name: {**local, "ansible_python_interpreter": path} for name, path in interpreters.items()}
     (tmp_path / "hosts.yml").write_text(json.dumps({"all": {"hosts": hosts, "vars": {"respond_unmanaged": "ignore"}}}))
     (tmp_path / "play.yml").write_text(PLAY)
     done = subprocess.run(

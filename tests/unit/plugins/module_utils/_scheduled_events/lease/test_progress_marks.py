@@ -31,11 +31,11 @@ def files(tmp_path):
     return LocalFiles(str(tmp_path / "records"))
 
 
-def mark(files, host, state, *, check_mode=False, leased=True, name=NAME, **more):
+def mark(files, host, state, *, check_mode=False, leased=True, name=NAME, digest=None, **more):
     if leased:
         LeaseStore(files, host).make(RUN, UPGRADE + name, 600, "upgrade")
     options = {key: spec.get("default") for key, spec in record_arguments().items()}
-    options.update(state="marked", upgrade={"name": name, "state": state}, lease={"run": RUN, "who": "alice", "seconds": 600}, **more)
+    options.update(state="marked", upgrade={"name": name, "state": state, "digest": digest}, lease={"run": RUN, "who": "alice", "seconds": 600}, **more)
     return change_records(files, host, options, check_mode, lambda line: None)
 
 
@@ -43,7 +43,7 @@ def test_begun_and_done_and_forgotten(files, host):
     begun = mark(files, host, "begun")
     assert begun["changed"]
     assert ProgressMarks(files, host).read_all() == (
-        [{"name": NAME, "state": "begun", "at": host.now(), "begun_at": host.now(), "run": RUN, "who": "alice"}],
+        [{"name": NAME, "state": "begun", "at": host.now(), "begun_at": host.now(), "run": RUN, "who": "alice", "digest": None}],
         [],
     )
     assert mark(files, host, "begun")["changed"] is False
@@ -63,6 +63,35 @@ def test_without_its_lease_nothing_is_written(files, host):
     LeaseStore(files, host).withdraw(RUN)
     with pytest.raises(LeaseLost):
         mark(files, host, "begun", leased=False)
+
+
+def test_the_digest_of_the_tasks_stays_with_a_vm_that_is_done_and_no_longer(files, host):
+    mark(files, host, "begun")
+    assert mark(files, host, "upgraded", digest="a" * 64)["upgrade"]["digest"] == "a" * 64
+    assert mark(files, host, "done")["upgrade"]["digest"] == "a" * 64
+    assert ProgressMarks(files, host).read_all().marks[0]["digest"] == "a" * 64
+    # Begun again, it may be with other tasks.
+    assert mark(files, host, "begun")["upgrade"]["digest"] is None
+    assert mark(files, host, "done")["upgrade"]["digest"] is None
+
+
+@pytest.mark.parametrize("digest", ["a", "A" * 64, "a" * 65, "../" * 20])
+def test_what_is_no_digest_is_refused(files, host, digest):
+    with pytest.raises(RecordsError, match="64 hexadecimal digits"):
+        mark(files, host, "upgraded", digest=digest)
+    assert ProgressMarks(files, host).read_all().marks == []
+
+
+def test_a_mark_of_an_earlier_version_has_no_digest_and_is_read(files, host):
+    mark(files, host, "done", digest="a" * 64)
+    path = os.path.join(files.where, progress_mark_name(NAME))
+    with open(path) as stream:
+        content = json.load(stream)
+    del content["digest"]
+    with open(path, "w") as stream:
+        json.dump(content, stream)
+    (found,) = ProgressMarks(files, host).read_all().marks
+    assert (found["state"], found["digest"]) == ("done", None)
 
 
 def test_check_mode_says_it_and_writes_nothing(files, host):

@@ -340,6 +340,21 @@ def test_what_a_method_notes_and_hands_over_is_in_the_result(act, method):
     assert (result["state"], result["handover"], method.calls[-1]) == ("found", {"Orders": "two vm_0 in"}, "find")
 
 
+def test_the_mark_of_the_host_is_left_and_an_observation_returns_those_that_are_there(act):
+    assert "host_marks" not in act(host_mark="1" * 32)
+    assert act(host_mark="2" * 32, observe=True)["host_marks"] == ["2" * 32, "1" * 32]
+    assert "host_marks" not in act(observe=True)
+    act.check_mode = True
+    assert "host_marks" not in act(host_mark="3" * 32, observe=True)
+    assert not [name for name in os.listdir(act.vm.files.where) if "3" * 32 in name]
+
+
+def test_without_its_mark_a_vm_is_observed_all_the_same(act):
+    found = act(action("write", changes={"phase": "noticed"}, event=ABOUT), host_mark="x", observe=True)
+    assert (found["vm_name"], found["results"][0]["failed"], "host_marks" in found) == ("vm_0", False, False)
+    assert "host_mark must be 32 hexadecimal digits" in act.warnings[0]
+
+
 def test_an_observation_alone_is_not_changed(act):
     found = act(observe=True)
     assert (found["results"], found["changed"], found["records"]) == ([], False, [])

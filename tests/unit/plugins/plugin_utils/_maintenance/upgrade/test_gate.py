@@ -426,6 +426,37 @@ def test_a_done_vm_that_is_still_out_recovers_without_its_tasks() -> None:
     assert (found["go"], found["upgraded"], found["done"], found["actions"]) == (True, ["vm1"], [], [])
 
 
+def upgraded_with(name: str, digest: str | None, state: str = "done") -> dict[str, Any]:
+    return leased_vm(name, upgrades=[{"name": NAME, "state": state, "digest": digest}])
+
+
+@pytest.mark.parametrize("state", ["done", "upgraded"])
+def test_a_name_that_was_used_with_other_tasks_is_refused_and_the_vms_are_named(state: str) -> None:
+    vms = upgraded_with("vm1", "old", state), leased_vm("vm2"), upgraded_with("vm3", "new", state)
+    with pytest.raises(GateError, match=r"^vm1: upgrade .* with another tasks file.*upgrade_name.*upgrade_allow_changed_tasks"):
+        gate_decision(*vms, batch=("vm1", "vm2", "vm3"), marks=True, tasks_digest="new")
+
+
+def test_every_vm_counts_by_its_own_mark() -> None:
+    vms = upgraded_with("vm1", "new"), leased_vm("vm2")
+    assert gate_decision(*vms, upgraded_with("vm3", "old"), batch=("vm1", "vm2"), marks=True, tasks_digest="new")["batch"] == ["vm2"]
+
+
+@pytest.mark.parametrize("more", [{"tasks_digest": ""}, {}, {"tasks_digest": "new", "marks": False}])
+def test_tasks_that_are_not_compared_change_nothing(more: dict[str, Any]) -> None:
+    assert gate_decision(upgraded_with("vm1", "old"), leased_vm("vm2"), batch=("vm1", "vm2"), **{"marks": True, **more})["why"] == []
+
+
+@pytest.mark.parametrize("state", ["begun", "left"])
+def test_where_the_tasks_run_again_a_corrected_file_goes_on(state: str) -> None:
+    assert gate_decision(upgraded_with("vm1", "old", state), marks=True, tasks_digest="new")["go"]
+
+
+def test_a_mark_of_an_earlier_version_is_not_compared() -> None:
+    found = gate_decision(upgraded_with("vm1", None), leased_vm("vm2"), batch=("vm1", "vm2"), marks=True, tasks_digest="new")
+    assert (found["go"], found["done"]) == (True, ["vm1"])
+
+
 def test_without_marks_no_vm_is_skipped() -> None:
     found = gate_decision(leased_vm("vm1", upgrades=[{"name": NAME, "state": "done"}]))
     assert (found["go"], found["actions"]) == (True, [])
