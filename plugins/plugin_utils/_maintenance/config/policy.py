@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window as windows
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError, MissingJMESPath
 
 _SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
 
@@ -140,6 +140,8 @@ def _when(source: Any, label: str) -> Expression | None:
         raise PolicyError(f"{label}: when must be a JMESPath expression, not {source!r}")
     try:
         return Expression(source)
+    except MissingJMESPath as error:
+        raise PolicyError(f"{label}: when {error}") from error
     except ExpressionError as error:
         place = f" at character {error.position}" if error.position else ""
         raise PolicyError(f"{label}: when{place} {error}: {source}") from error
