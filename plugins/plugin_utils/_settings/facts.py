@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -53,9 +53,14 @@ FUNCTIONS = frozenset(("cycler", "dict", "joiner", "lipsum", "lookup", "namespac
 
 @functools.lru_cache(maxsize=1)
 def setting_names() -> frozenset[str]:
-    """Return every option of the roles that act on VMs, from their argument_specs."""
+    """Return every option of the roles that act on VMs."""
+    return options(ROLES)
+
+
+def options(roles: Iterable[str]) -> frozenset[str]:
+    """Return every option of some roles of this collection, from their argument_specs."""
     folder = pathlib.Path(__file__).resolve().parents[3] / "roles"
-    return frozenset(name for role in ROLES for name in _options(folder / role / "meta" / "argument_specs.yml"))
+    return frozenset(name for role in roles for name in _options(folder / role / "meta" / "argument_specs.yml"))
 
 
 def _options(path: pathlib.Path) -> set[str]:

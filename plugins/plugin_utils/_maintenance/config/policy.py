@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window as windows
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError, MissingJMESPath
 
@@ -111,7 +112,7 @@ def load(value: Any) -> Policy:
         value = "default"
     if isinstance(value, str):
         if value not in NAMED:
-            raise PolicyError(f"there is no policy named {str(value)!r}; there are {', '.join(NAMED)}, or give a list of rules")
+            raise PolicyError(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
         value = NAMED[str.__str__(value)]
     if isinstance(value, Mapping) or not isinstance(value, Sequence):
         raise PolicyError(f"a policy is a name or a list of rules, not {type(value).__name__}")

@@ -90,7 +90,7 @@ def drained(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "one of the following is required: begin, begin_gate, begin_methods, go_on"),
+        ({}, "one of the following is required: begin, begin_gate, begin_methods, check_settings, go_on"),
         ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
         ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
         ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),
@@ -322,3 +322,33 @@ def test_what_hosts_of_another_batch_have_registered_is_of_another_time() -> Non
     play = Play(a=observed("a"), b=observed("b"))
     play.variables["ansible_play_batch"] = ["a"]
     assert [(one["host"], one["state"]) for one in play.begin()["observations"]] == [("a", "ok"), ("b", "failed")]
+
+
+# Settings of all hosts, and misspelt variables
+
+TYPO = {"drain_methods": [{"method": "probefile"}], "folders": ["/nowhere"]}
+
+
+def test_settings_of_every_host_are_checked_at_the_begin_of_a_pass() -> None:
+    found = Play(a=observed("a"), b=observed("b", **TYPO), c=observed("c", **TYPO)).begin()
+    (line,) = found["plan"]["summary"]["wrong_settings"]
+    assert line.startswith("b, c: drain_methods, entry 1 (probefile)") and line.endswith("(did you mean probe_file?).")
+    assert found["do"] == "end"
+
+
+def test_settings_can_be_checked_alone() -> None:
+    play = Play(a={"__respond_vm_settings": {**TYPO, "drain_methods": []}})
+    assert play.run(check_settings=["/nowhere"]) == {"changed": False, "_ansible_verbose_override": True}
+    play = Play(a={"__respond_vm_settings": TYPO}, b={"__respond_vm_settings": TYPO})
+    found = play.run(check_settings=[])
+    assert (found["failed"], found["msg"].startswith("wrong settings on a, b: drain_methods, entry 1 (probefile)")) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["begin", "begin_gate", "check_settings"])
+def test_a_misspelt_variable_of_any_host_is_warned_about_once(kind: str) -> None:
+    play = Play(a={**observed("a"), "drain_methds": []}, b={**observed("b"), "drain_methds": [], "drain_team": 1})
+    play.variables["respond_capacty"] = []
+    asked = {"ask": {"upgrade": "x", "batch": ["a", "b"]}, "run": "run000mine"}
+    with mock.patch.object(module.Display, "warning") as warned:
+        play.run(**{kind: {"begin": {}, "begin_gate": asked, "check_settings": []}[kind]})
+    assert [call.args[0].partition("Did you mean ")[2] for call in warned.call_args_list] == ["drain_methods?", "respond_capacity?"]
