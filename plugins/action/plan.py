@@ -28,6 +28,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
 # Letters and digits, because run ids become part of file names on the VMs.
@@ -119,6 +120,8 @@ class ActionModule(ActionBase):
                 return {}
             if renamed := refused_variables(variables):
                 raise pass_loop.LoopError(renamed)
+            if wrong := wrong_options("respond", variables, self._templar.template):
+                raise pass_loop.LoopError(wrong)
             if (strategy := self._strategy()) in FREE:
                 raise pass_loop.LoopError(NEEDS_LINEAR.format(strategy))
             return {"request": self._request(arguments["begin"])}

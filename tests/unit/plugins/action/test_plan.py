@@ -59,7 +59,8 @@ class Play:
     def run(self, check_mode: bool = False, **arguments: Any) -> dict[str, Any]:
         self.hosts.read.clear()
         task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action="maintenance.azure.plan")
-        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
+        templar = mock.Mock(template=lambda value: value)
+        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), templar, None)
         with mock.patch.object(module.time, "time", lambda: NOW):
             return action.run(None, self.variables)
 
@@ -204,6 +205,13 @@ def test_what_was_checked_before_is_what_the_pass_begins_with() -> None:
     found = play.run(begin={"policy": "default", "settings": {"pass_interval": 5}}, go_on="p")
     assert found["request"] == kept["request"]
     assert (found["run"], found["request"]["policy"][0]["name"]) == (kept["request"]["settings"]["run"]["id"], "never")
+
+
+def test_options_of_role_respond_are_checked_once_for_all_hosts() -> None:
+    play = Play(a=observed("a"))
+    play.variables |= {"respond_unmanaged": "wat", "respond_wait": "yes"}
+    found = play.run(begin={}, check_only=True)
+    assert (found["failed"], found["msg"]) == (True, "value of respond_unmanaged must be one of: wait, ignore, got: wat")
 
 
 @pytest.mark.parametrize("given", [{"policy": "nobody"}, {"settings": {"nothing": 1}}])
