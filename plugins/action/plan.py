@@ -90,6 +90,9 @@ class ActionModule(ActionBase):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, variables)
+        # By the names that operators set; begin has others.
+        if self._task.args.get("check_only") and (wrong := wrong_options("respond", variables, self._templar.template)):
+            return dict(result, failed=True, msg=printable(wrong, LONGEST_LINE))
         _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_one_of=ONE_OF)
         try:
             state = self._state(arguments, variables)
@@ -120,8 +123,6 @@ class ActionModule(ActionBase):
                 return {}
             if renamed := refused_variables(variables):
                 raise pass_loop.LoopError(renamed)
-            if wrong := wrong_options("respond", variables, self._templar.template):
-                raise pass_loop.LoopError(wrong)
             if (strategy := self._strategy()) in FREE:
                 raise pass_loop.LoopError(NEEDS_LINEAR.format(strategy))
             return {"request": self._request(arguments["begin"])}
