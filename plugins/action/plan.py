@@ -26,7 +26,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
 # Letters and digits, because run ids become part of file names on the VMs.
@@ -50,6 +52,7 @@ BEGIN_GATE = {
     "who": {"type": "str", "default": ""},
     "wait_timeout": {"type": "int", "default": 3600},
     "keepers": {"type": "list", "elements": "str", "default": []},
+    "places": {"type": "list", "elements": "str", "default": []},
 }
 BEGIN_METHODS = {
     "action": {"type": "str", "choices": [drain_loop.DRAIN, drain_loop.RECOVER], "required": True},
@@ -61,11 +64,12 @@ SPEC = {
     "begin": {"type": "dict", "options": BEGIN},
     "begin_gate": {"type": "dict", "options": BEGIN_GATE},
     "begin_methods": {"type": "dict", "options": BEGIN_METHODS},
+    "check_settings": {"type": "list", "elements": "str"},
     "go_on": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }
-ONE_OF = (("begin", "begin_gate", "begin_methods", "go_on"),)
-EXCLUSIVE = (("begin", "begin_gate", "begin_methods"), ("begin_gate", "go_on"), ("begin_methods", "go_on"))
+ONE_OF = (("begin", "begin_gate", "begin_methods", "check_settings", "go_on"),)
+EXCLUSIVE = (("begin", "begin_gate", "begin_methods", "check_settings"), ("begin_gate", "go_on"), ("begin_methods", "go_on"), ("check_settings", "go_on"))
 # Settings of a VM, and the variables that they are in.
 INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
 # With these each host goes on by itself, and a plan would be made of observations that are not there yet.
@@ -74,7 +78,7 @@ NEEDS_LINEAR = (
     "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
     "configuration of Ansible). Nothing was done"
 )
-WRONG_INPUT = (GateError, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
+WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
 
 
 class ActionModule(ActionBase):
@@ -87,6 +91,9 @@ class ActionModule(ActionBase):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         variables = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, variables)
+        # By the names that operators set; begin has others.
+        if self._task.args.get("check_only") and (wrong := wrong_options("respond", variables, self._templar.template)):
+            return dict(result, failed=True, msg=printable(wrong, LONGEST_LINE))
         _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_one_of=ONE_OF)
         try:
             state = self._state(arguments, variables)
@@ -105,6 +112,8 @@ class ActionModule(ActionBase):
             return self._begin_gate(arguments["begin_gate"], results, variables)
         if arguments["begin_methods"] is not None:
             return _begin_methods(arguments["begin_methods"], results, variables)
+        if arguments["check_settings"] is not None:
+            return _check_settings(_names(arguments["check_settings"]), results, variables)
         return _go_on(arguments["go_on"], results, variables)
 
     def _begin(self, arguments: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -127,7 +136,9 @@ class ActionModule(ActionBase):
         def of(host: str) -> HostResults:
             return results.of(host) if host in here else results.absent(host)
 
-        return pass_loop.begin(request, hosts, present, {host: results.vm_settings(host) for host in hosts}, of, time.time())
+        given = {host: results.vm_settings(host) for host in hosts}
+        _warn({*variables, *(name for host in hosts for name in results.names(host))})
+        return pass_loop.begin(request, hosts, present, given, of, time.time())
 
     def _strategy(self) -> str:
         """Return the strategy of the play. A task stands in a block, which knows its play."""
@@ -155,9 +166,11 @@ class ActionModule(ActionBase):
             "policy": _rules(given["policy"]),
             "settings": {**plain(given["settings"]), "run": self._run(given["run"], given["who"], "upgrade")},
             "wait_timeout": float(given["wait_timeout"]),
+            "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
         }
         members = gate_loop.members_of(request, _names(given["keepers"]))
+        _warn({*variables, *(name for host in members for name in results.names(host))})
         batch = set(texts(request["ask"].get("batch")))
         present = [host for host in _names(variables.get("ansible_play_hosts")) if host in batch]
         return gate_loop.begin(request, members, present, list(refused_hosts(members, variables["hostvars"])), time.time())
@@ -185,6 +198,14 @@ def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[s
     return drain_loop.begin(request, asks, vms, results.of, time.time())
 
 
+def _check_settings(places: list[str], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+    """Check the settings of the hosts that take part, before any of them is drained."""
+    hosts = _names(variables.get("ansible_play_hosts"))
+    _warn({*variables, *(name for host in hosts for name in results.names(host))})
+    vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places) for host in hosts})
+    return {}
+
+
 def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     state = variables.get(name)
     if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
@@ -195,6 +216,12 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
     if isinstance(state, dict) and state.keys() >= drain_loop.KEYS:
         return drain_loop.go_on(t.cast("drain_loop.MethodsState", {key: state[key] for key in drain_loop.KEYS}), results.of, time.time())
     raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
+
+
+def _warn(names: t.Iterable[str]) -> None:
+    """Warn of misspelt options. The same words are displayed once for a run."""
+    for warning in near_misses.warnings(names):
+        Display().warning(printable(warning, LONGEST_LINE))
 
 
 def _rules(policy: t.Any) -> list[t.Any]:
@@ -210,6 +237,7 @@ class _Results:
 
     def __init__(self, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
         self._hostvars = hostvars
+        self._read: dict[str, _Variables] = {}
 
     def of(self, host: str) -> HostResults:
         variables = self._of(host)
@@ -236,9 +264,15 @@ class _Results:
         """Return the observations that a host of a batch has made of others."""
         return items(mapping(self._of(host).get("__gate_answers")).get("results"))
 
+    def names(self, host: str) -> t.Iterable[str]:
+        """Return the names of a host's variables."""
+        return self._of(host).names()
+
     def _of(self, host: str) -> _Variables:
-        # Not get: hostvars raises nothing for a host that the inventory does not have.
-        return _Variables(self._hostvars[host] if host in self._hostvars else {})  # noqa: SIM401
+        if host not in self._read:
+            # Not get: hostvars raises nothing for a host that the inventory does not have.
+            self._read[host] = _Variables(self._hostvars[host] if host in self._hostvars else {})  # noqa: SIM401
+        return self._read[host]
 
     @staticmethod
     def _identity(variables: _Variables) -> t.Mapping[str, str]:
@@ -251,6 +285,10 @@ class _Variables:
 
     def __init__(self, variables: t.Mapping[str, t.Any]) -> None:
         self._variables = variables
+
+    def names(self) -> t.Iterable[str]:
+        """Return the names of the variables."""
+        return map(str, self._variables)
 
     def get(self, name: str) -> t.Any:
         try:

@@ -12,18 +12,14 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, load, plan_writes
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, answer
 
 
 def override(observations: Any, request: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
     """Return the changes to the records of the event's VMs. Without observations the request is only checked."""
     try:
-        if observations is None:
-            load(request, timestamps.parse(now) or 0.0)
-            return {"event_id": None, "text": None, "writes": []}
-        return plan_writes(observations, request, settings=settings, now=now)
+        return answer(observations, request, settings=settings, now=now)
     except (ObservationError, OverrideRequestError, SettingsError) as error:
         # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.override: {printable(error, LONGEST_LINE)}") from None

@@ -95,6 +95,11 @@ options:
         type: list
         elements: str
         default: []
+      places:
+        description: Directories in which relative paths of task files are searched.
+        type: list
+        elements: str
+        default: []
   begin_methods:
     description:
       - The inputs where role P(maintenance.azure.upgrade#role) drains or recovers the VMs of a batch.
@@ -120,6 +125,12 @@ options:
         type: list
         elements: str
         default: []
+  check_settings:
+    description:
+      - Check the settings of the hosts, each as C(__respond_vm_settings), and fail where any are wrong. Nothing is planned.
+      - The value has the directories in which relative paths of task files are searched.
+    type: list
+    elements: str
   go_on:
     description:
       - The name under which the tasks of this pass register their results.
@@ -256,6 +267,7 @@ ARGUMENTS = {
     "begin": {"type": "dict"},
     "begin_gate": {"type": "dict"},
     "begin_methods": {"type": "dict"},
+    "check_settings": {"type": "list", "elements": "str"},
     "go_on": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }

@@ -1,12 +1,13 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Short forms of ids and of lists, for messages."""
+"""Short forms of ids and of lists, and suggestions, for messages."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 
@@ -23,3 +24,18 @@ def some(names: Sequence[str], most: int, count: int | None = None) -> str:
     """Return the first names, and how many more there are: of C(count) names, where not all of them are given."""
     more = (len(names) if count is None else count) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def grouped(faults: Iterable[tuple[str, Iterable[str]]], most: int = 12) -> list[str]:
+    """Return one line for each fault, with the names that have it. C(faults) has pairs of a name and its faults."""
+    found: dict[str, list[str]] = {}
+    for name, of_one in faults:
+        for fault in of_one:
+            found.setdefault(fault, []).append(name)
+    return [f"{some(names, most)}: {fault}" for fault, names in found.items()]
+
+
+def suggestion(given: str, names: Iterable[str]) -> str:
+    """Return the name that was probably meant as a question in brackets, to append to a name; empty where none is similar."""
+    found = difflib.get_close_matches(given, list(names), n=1, cutoff=0.7)
+    return f" (did you mean {found[0]}?)" if found else ""

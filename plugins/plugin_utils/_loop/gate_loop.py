@@ -36,6 +36,8 @@ class GateRequest(TypedDict):
     policy: Any
     settings: dict[str, Any]
     wait_timeout: float
+    places: list[str]
+    """Where relative paths of task files are looked for."""
     check_mode: bool
 
 
@@ -123,13 +125,11 @@ def begin(request: GateRequest, members: Sequence[str], present: Sequence[str], 
 
 
 def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
-    """Return the state after an iteration: the observations, the answer of the gate, and the next iteration. Raise GateError."""
+    """Return the state after an iteration: the observations, the answer of the gate, and the next iteration. Raise GateError or WrongSettings."""
     if state["do"] == "finish":
         return {**state, "do": "end"}
     # The tasks of the upgrade that this gate is for may change variables; the gate uses their values of its first observation.
-    vms = state["vms"] or {str(one["host"]): vm_settings.read(results["settings"](str(one["host"])), str(one["host"])) for one in state["observations"]}
-    if shared := shared_folders.by_variables(vms):
-        raise GateError(f"{shared}. Nothing was done.")
+    vms = state["vms"] or _settings(state, results)
     observed = _observe(state, vms, results)
     request = state["gate"]
     plan = make_gate(
@@ -137,6 +137,16 @@ def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
     )
     state = {**state, "vms": vms, "observations": observed, "plan": plan, "number": state["number"] + 1, "waited": int(now - state["began"])}
     return _next(state, plan, now)
+
+
+def _settings(state: GateState, results: BatchResults) -> dict[str, VMSettings]:
+    """Return the settings of all VMs. Raise WrongSettings: the batch is about to be drained with them."""
+    names = [str(one["host"]) for one in state["observations"]]
+    vms = {name: vm_settings.read(results["settings"](name), name, state["gate"]["places"]) for name in names}
+    vm_settings.refuse_wrong(vms)
+    if shared := shared_folders.by_variables(vms):
+        raise GateError(f"{shared}. Nothing was done.")
+    return vms
 
 
 def _observe(state: GateState, vms: Mapping[str, VMSettings], results: BatchResults) -> list[Observation]:

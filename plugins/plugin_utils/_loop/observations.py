@@ -49,6 +49,7 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
         "observation": observation,
         "methods": list(settings["methods"]),
         "labels": dict(settings["labels"]),
+        "wrong_settings": list(settings["wrong"]),
         "outside": settings["outside"],
         "targets": list(settings["targets"]),
         "expected_identity": dict(found.expected_identity),

@@ -137,7 +137,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
     C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part.
     Raise LoopError where no host may take part.
     """
-    vms = {host: vm_settings.read(given.get(host), host) for host in hosts}
+    vms = {host: vm_settings.read(given.get(host), host, request["places"]) for host in hosts}
     found = [observations.observation(host, results(host), vms[host], {}) for host in hosts]
     refused = {str(one["host"]): str(one["error"]) for one in found if one.get("refused")}
     if present and all(host in refused for host in present):

@@ -7,12 +7,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import targets_of
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
+
+# In place of methods that are not set, where only the former ones are checked.
+NOTHING = {"method": "none"}
+
+
+class WrongSettings(ValueError):
+    """Settings of VMs that cannot be used; the message names the VMs."""
 
 
 class VMSettings(TypedDict):
@@ -35,10 +45,12 @@ class VMSettings(TypedDict):
     """The same, where the host is the controller's own machine; else empty."""
     system: str
     """C(linux) or C(windows), by the connection; an observation is more reliable."""
+    wrong: list[str]
+    """Why these settings cannot be used, one sentence for each fault. Empty for a host that is left alone."""
 
 
-def read(given: Any, host: str) -> VMSettings:
-    """Return the settings of a host from its variables, by option C(vm_settings) of maintenance_act."""
+def read(given: Any, host: str, places: Sequence[str] = ()) -> VMSettings:
+    """Return the settings of a host from its variables, by option C(vm_settings) of maintenance_act. C(places) are where task files are looked for."""
     source = plain_values.mapping(given)
     drain_methods, former = source.get("drain_methods"), source.get("drain_methods_former")
     methods = [one for one in plain_values.items(drain_methods) if isinstance(one, Mapping)]
@@ -54,4 +66,31 @@ def read(given: Any, host: str) -> VMSettings:
         "records_path": plain_values.text(source.get("records_path")) or "",
         "local_records": plain_values.text(source.get("local_records")) or "",
         "system": plain_values.text(source.get("system")) or "linux",
+        "wrong": _wrong(source, places),
     }
+
+
+def refuse_wrong(vms: Mapping[str, VMSettings]) -> None:
+    """Raise WrongSettings if any of them are wrong."""
+    if wrong := grouped((host, vm["wrong"]) for host, vm in vms.items()):
+        raise WrongSettings("; ".join(f"wrong settings on {line}" for line in wrong) + " Nothing was done.")
+
+
+def _wrong(source: Mapping[str, Any], places: Sequence[str]) -> list[str]:
+    """Return what is wrong with the settings of a host. One without drain methods is told so when an event comes, and may never need any."""
+    folders, exclude, labels = plain_values.texts(source.get("folders")), source.get("exclude"), source.get("labels")
+    if not folders or plain_values.flag(exclude) is True:
+        # Without folders, they are not what the host's tasks returned, and its own methods are not known.
+        return []
+    found = []
+    if exclude not in (None, "") and plain_values.flag(exclude) is None:
+        found.append(f"respond_exclude must be true or false, and is {exclude}.")
+    if labels and not isinstance(labels, Mapping):
+        found.append(f"respond_labels must be a dictionary, and is {labels}.")
+    methods, former = source.get("drain_methods"), source.get("drain_methods_former")
+    if methods not in (None, "", [], {}) or former:
+        system = plain_values.text(source.get("system")) or "linux"
+        own = folders[1] if len(folders) > 1 else ""
+        unset = [NOTHING] if methods in (None, "", [], {}) else methods
+        found += validation.problems(unset, former, system, folders, places, own)
+    return [printable(words, LONGEST_LINE) for words in dict.fromkeys(found)]

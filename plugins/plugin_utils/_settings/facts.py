@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -53,16 +53,22 @@ FUNCTIONS = frozenset(("cycler", "dict", "joiner", "lipsum", "lookup", "namespac
 
 @functools.lru_cache(maxsize=1)
 def setting_names() -> frozenset[str]:
-    """Return every option of the roles that act on VMs, from their argument_specs."""
-    folder = pathlib.Path(__file__).resolve().parents[3] / "roles"
-    return frozenset(name for role in ROLES for name in _options(folder / role / "meta" / "argument_specs.yml"))
+    """Return every option of the roles that act on VMs."""
+    return options(ROLES)
 
 
-def _options(path: pathlib.Path) -> set[str]:
+def options(roles: Iterable[str]) -> frozenset[str]:
+    """Return every option of some roles of this collection, from their argument_specs."""
+    return frozenset(str(name) for role in roles for entry in entry_points(role).values() for name in entry.get("options") or {})
+
+
+def entry_points(role: str) -> dict[str, Any]:
+    """Return the argument_specs of a role of this collection, by entry point."""
+    path = pathlib.Path(__file__).resolve().parents[3] / "roles" / role / "meta" / "argument_specs.yml"
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with path.open(encoding="utf-8") as file:
-        entries = yaml.load(file, Loader=loader)["argument_specs"].values()  # noqa: S506  a safe loader, the fast one if available
-    return {str(name) for entry in entries for name in entry.get("options") or {}}
+        found: dict[str, Any] = yaml.load(file, Loader=loader)["argument_specs"]  # noqa: S506  a safe loader, the fast one if available
+    return found
 
 
 def is_setting(name: str) -> bool:

@@ -128,7 +128,7 @@ WRONG = {
     "no-sites": ({"method": "iis", "sites": []}, "sites is wrong: []"),
     "no-mapping": ({"method": "wsfc", "replicas": ["sql2"]}, "replicas is wrong: ['sql2']"),
     "no-choice": ({"method": "wsfc", "failback": "later"}, "failback is wrong: later"),
-    "no-option": ({"method": "wsfc", "nodes": ["a"]}, "there is no option nodes. Options: node, failback"),
+    "no-option": ({"method": "wsfc", "nodes": ["a"]}, "there is no option nodes (did you mean node?). Options: node, failback"),
 }
 
 

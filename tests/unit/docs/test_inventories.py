@@ -52,9 +52,8 @@ def templated(text: str, variables: dict[str, t.Any]) -> t.Any:
 
 
 def becomes(variables: dict[str, t.Any]) -> list[t.Any]:
-    (play,) = yaml.safe_load((ROOT / "playbooks" / "respond.yml").read_text())
-    tasks = [yaml.safe_load((ROOT / "playbooks" / f"{name}.yml").read_text())[0]["tasks"][0] for name in ("status", "decide")]
-    return [templated(found["become"], variables) for found in [*play["roles"], *tasks]]
+    tasks = [yaml.safe_load((ROOT / "playbooks" / f"{name}.yml").read_text())[0]["tasks"][0] for name in ("respond", "status", "decide")]
+    return [templated(found["become"], variables) for found in tasks]
 
 
 def test_there_is_one_for_each_connection() -> None:

@@ -25,6 +25,9 @@ INSTANCE_VERSIONS = ("2021-02-01", "2020-06-01", "2019-06-01", "2017-12-01", "20
 GONE_SECONDS = 70.0
 LONGEST_PAUSE = 10.0
 LONGEST_RETRY_AFTER = 30.0
+# What to do about an api-version that the service rejects: a configured one, and the last one of those that were tried.
+USE_AUTO = "Use api_version: auto, which finds one that it knows."
+NO_VERSION = "No api-version is left; tried: {}. Check that the endpoint is Azure's metadata service."
 
 Result = t.TypeVar("Result")
 
@@ -153,8 +156,11 @@ class Client:
             try:
                 return self._request("GET", path, version, None, left), version
             except ScheduledEventsError as error:
-                if error.kind != "version_rejected" or version == versions[-1]:
+                if error.kind != "version_rejected":
                     raise
+                if version == versions[-1]:
+                    configured = path == EVENTS_PATH and len(self._versions) == 1
+                    raise error.with_note(USE_AUTO if configured else NO_VERSION.format(", ".join(versions))) from None
         raise AssertionError("no versions")
 
     def _request(self, method: str, path: str, version: str, body: str | None, time_left: float | None) -> Answer:

@@ -42,7 +42,7 @@ def check_answer(answer: Answer, request: str) -> None:
             answer.status,
         )
     if rejects_version(answer):
-        raise ScheduledEventsError(came + " It does not know this api-version; api_version: auto finds one that it knows.", "version_rejected", answer.status)
+        raise ScheduledEventsError(came + " It does not know this api-version.", "version_rejected", answer.status)
     raise ScheduledEventsError(
         "{} {}".format(came, ADVICE.get(answer.status, "Check what answers at this address.")),
         "bad_request" if answer.status in HOPELESS else "http_status",

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -93,6 +94,7 @@ def _described(option: Option) -> dict[str, Any]:
     return found
 
 
+@functools.lru_cache(maxsize=100)
 def _of_file(path: str) -> Options | None:
     if not os.path.isfile(path):
         return None

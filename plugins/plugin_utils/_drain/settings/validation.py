@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules, plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import KIND, RESERVED
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.former import former_problems
@@ -58,7 +59,9 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
     place = f"drain_methods, entry {number}{f' ({kind})' if kind else ''}: "
     folder = _folder(kind, system, folders)
     if folder is None:
-        return [place + f"method must be {', '.join(catalogue.built_in(system))}{f' or a folder in {own_folder}' if own_folder else ''}."]
+        where = f" or a folder in {own_folder}" if own_folder else ""
+        guess = suggestion(kind, [*catalogue.built_in(system), *(os.listdir(own_folder) if os.path.isdir(own_folder) else ())])
+        return [place + f"method must be {', '.join(catalogue.built_in(system))}{where}{guess}."]
     outside = entry.get("outside")
     if "outside" in entry and not _is_truth(outside):
         return [place + f"outside is wrong: {outside}. It must be: true (it changes something outside the VM) or false."]
@@ -79,7 +82,7 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
     if known is None:
         return []  # an operator's own method need not describe its options
     may = f" Options: {', '.join(known) or 'none'}."
-    found = [f"there is no option {key}.{may}" for key in entry if key not in RESERVED and key not in known]
+    found = [f"there is no option {key}{suggestion(str(key), known)}.{may}" for key in entry if key not in RESERVED and key not in known]
     for key, about in known.items():
         if key not in entry:
             if about.get("required"):

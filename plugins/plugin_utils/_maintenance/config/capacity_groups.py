@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.kept_members import Keep
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError, MissingJMESPath
 
 KEYS = ("name", "members", "size", "max_unavailable", "keep")
 # A template or a command line may turn a number into text (core 2.18).
@@ -106,6 +106,8 @@ def _keep(given: Any, label: str) -> tuple[Keep, ...]:
 def _kept(source: str, place: int, label: str) -> Keep:
     try:
         return Keep(source)
+    except MissingJMESPath as error:
+        raise CapacityError(f"{label}: keep {place} {error}") from error
     except ExpressionError as error:
         at = f" at character {error.position}" if error.position else ""
         raise CapacityError(f"{label}: keep {place}{at} {error}: {source}") from error

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window as windows
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError, MissingJMESPath
 
 _SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
 
@@ -111,7 +112,7 @@ def load(value: Any) -> Policy:
         value = "default"
     if isinstance(value, str):
         if value not in NAMED:
-            raise PolicyError(f"there is no policy named {str(value)!r}; there are {', '.join(NAMED)}, or give a list of rules")
+            raise PolicyError(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
         value = NAMED[str.__str__(value)]
     if isinstance(value, Mapping) or not isinstance(value, Sequence):
         raise PolicyError(f"a policy is a name or a list of rules, not {type(value).__name__}")
@@ -140,6 +141,8 @@ def _when(source: Any, label: str) -> Expression | None:
         raise PolicyError(f"{label}: when must be a JMESPath expression, not {source!r}")
     try:
         return Expression(source)
+    except MissingJMESPath as error:
+        raise PolicyError(f"{label}: when {error}") from error
     except ExpressionError as error:
         place = f" at character {error.position}" if error.position else ""
         raise PolicyError(f"{label}: when{place} {error}: {source}") from error

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import KINDS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_setting
@@ -99,7 +100,7 @@ def load(value: Any) -> Settings:
         if name not in known:
             if renamed := refused_setting(name):
                 raise SettingsError(renamed)
-            raise SettingsError(f"unknown setting {name!r}; there are: {', '.join(sorted(known))}")
+            raise SettingsError(f"unknown setting {name!r}{suggestion(name, known)}; there are: {', '.join(sorted(known))}")
         if given is not None:
             result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
     return Settings(**result)

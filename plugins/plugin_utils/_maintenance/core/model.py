@@ -276,6 +276,8 @@ class Host:
     """Events (lower case) that this VM has approved for this run."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """Its labels in the inventory (respond_labels), for the keep conditions of capacity groups."""
+    wrong_settings: tuple[str, ...] = ()
+    """Why its settings cannot be used, one sentence for each fault."""
     outside: bool = False
     """Whether its drain methods change something outside the VM."""
     targets: tuple[Target, ...] = ()

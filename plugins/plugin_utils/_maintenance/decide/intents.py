@@ -177,7 +177,7 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
 
 def _may_retry(participant: Participant, settings: Settings) -> bool:
     """Return whether a failed drain may be retried."""
-    can = participant.decision.drain and participant.host.methods and participant.may_begin
+    can = participant.decision.drain and participant.host.methods and not participant.host.wrong_settings and participant.may_begin
     return bool(can) and not deadlines.kept_from_draining(participant, settings)
 
 
@@ -207,5 +207,9 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
         return replace(participant, intent="verify", reason="checked again: it was not verified since the VM booted")
     if participant.holds_changes or participant.phase == "draining":
         return replace(participant, intent="drain")
+    if participant.host.wrong_settings:
+        # Not tried: a failed drain would use up its retries, and the settings are corrected at any time.
+        text = f"the settings of {participant.host.name} are wrong: {participant.host.wrong_settings[0]}"
+        return replace(participant, hold=text, reason=text, asleep=True)
     due = deadlines.drain_due(event_state, participant, settings, now)
     return replace(participant, intent="drain") if due.now else replace(participant, wait=due.wait, reason=due.text)

@@ -87,6 +87,7 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         could_not_approve=tuple(item.lower() for item in plain_values.texts(given.get("could_not_approve"))),
         approved=tuple(item.strip().lower() for item in plain_values.texts(given.get("approved"))),
         labels=plain_values.plain(plain_values.mapping(given.get("labels"))),
+        wrong_settings=tuple(plain_values.texts(given.get("wrong_settings"))),
         listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
         acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
         cannot_write=plain_values.text(given.get("cannot_write")),

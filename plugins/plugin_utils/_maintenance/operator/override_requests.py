@@ -104,6 +104,14 @@ def _duration(given: str, until: bool) -> float | None:
 # --- The writes ----------------------------------------------------------------------------------------------------------
 
 
+def answer(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
+    """Return the changes to the records of the event's VMs. Without observations the request is only checked."""
+    if observations is not None:
+        return plan_writes(observations, given, settings, now)
+    load(given, timestamps.parse(now) or 0.0)
+    return {"event_id": None, "text": None, "writes": []}
+
+
 def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:
     """Return the changes to the record of each VM of the event; none for a record that already has the override."""
     moment = timestamps.parse(now)

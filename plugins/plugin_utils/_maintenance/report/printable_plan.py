@@ -34,7 +34,8 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
     for group in found.get("capacity", ()):
         _make_printable(group, "held")
         _make_printable(group["out"], *group["out"])
-    for lines in (found.get("why"), found.get("fails"), found.get("summary", {}).get("problems"), found.get("summary", {}).get("retired")):
+    summary = found.get("summary", {})
+    for lines in (found.get("why"), found.get("fails"), *(summary.get(key) for key in ("problems", "retired", "wrong_settings"))):
         if isinstance(lines, list):
             lines[:] = [sentence(line) for line in lines]
     _make_printable(found.get("requeue", {}), "why")

@@ -125,6 +125,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
     lines += [template.format(some(summary[key], SHOWN_HOSTS)) for key, template in sentences if summary.get(key)]
+    lines += [f"Wrong settings on {line}" for line in summary.get("wrong_settings", [])]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
 

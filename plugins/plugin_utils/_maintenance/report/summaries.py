@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
@@ -114,6 +115,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "spot": [name for name, observation in observations if observation.spot],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
+        "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),
         "problems": [f"{name}: {problem}" for name, observation in observations for problem in observation.problems],
         "events": len(event_states),
     }

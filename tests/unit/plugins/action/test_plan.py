@@ -59,7 +59,8 @@ class Play:
     def run(self, check_mode: bool = False, **arguments: Any) -> dict[str, Any]:
         self.hosts.read.clear()
         task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action="maintenance.azure.plan")
-        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
+        templar = mock.Mock(template=lambda value: value)
+        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), templar, None)
         with mock.patch.object(module.time, "time", lambda: NOW):
             return action.run(None, self.variables)
 
@@ -90,7 +91,7 @@ def drained(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "one of the following is required: begin, begin_gate, begin_methods, go_on"),
+        ({}, "one of the following is required: begin, begin_gate, begin_methods, check_settings, go_on"),
         ({"begin": {}, "begin_gate": {"ask": {}, "run": "r"}}, "mutually exclusive"),
         ({"begin_gate": {"ask": {}, "run": "r"}, "go_on": "p"}, "mutually exclusive"),
         ({"begin_gate": {"run": "r"}}, "missing required arguments: ask"),
@@ -204,6 +205,13 @@ def test_what_was_checked_before_is_what_the_pass_begins_with() -> None:
     found = play.run(begin={"policy": "default", "settings": {"pass_interval": 5}}, go_on="p")
     assert found["request"] == kept["request"]
     assert (found["run"], found["request"]["policy"][0]["name"]) == (kept["request"]["settings"]["run"]["id"], "never")
+
+
+def test_options_of_role_respond_are_checked_once_for_all_hosts() -> None:
+    play = Play(a=observed("a"))
+    play.variables |= {"respond_unmanaged": "wat", "respond_wait": "yes"}
+    found = play.run(begin={}, check_only=True)
+    assert (found["failed"], found["msg"]) == (True, "value of respond_unmanaged must be one of: wait, ignore, got: wat")
 
 
 @pytest.mark.parametrize("given", [{"policy": "nobody"}, {"settings": {"nothing": 1}}])
@@ -322,3 +330,33 @@ def test_what_hosts_of_another_batch_have_registered_is_of_another_time() -> Non
     play = Play(a=observed("a"), b=observed("b"))
     play.variables["ansible_play_batch"] = ["a"]
     assert [(one["host"], one["state"]) for one in play.begin()["observations"]] == [("a", "ok"), ("b", "failed")]
+
+
+# Settings of all hosts, and misspelt variables
+
+TYPO = {"drain_methods": [{"method": "probefile"}], "folders": ["/nowhere"]}
+
+
+def test_settings_of_every_host_are_checked_at_the_begin_of_a_pass() -> None:
+    found = Play(a=observed("a"), b=observed("b", **TYPO), c=observed("c", **TYPO)).begin()
+    (line,) = found["plan"]["summary"]["wrong_settings"]
+    assert line.startswith("b, c: drain_methods, entry 1 (probefile)") and line.endswith("(did you mean probe_file?).")
+    assert found["do"] == "end"
+
+
+def test_settings_can_be_checked_alone() -> None:
+    play = Play(a={"__respond_vm_settings": {**TYPO, "drain_methods": []}})
+    assert play.run(check_settings=["/nowhere"]) == {"changed": False, "_ansible_verbose_override": True}
+    play = Play(a={"__respond_vm_settings": TYPO}, b={"__respond_vm_settings": TYPO})
+    found = play.run(check_settings=[])
+    assert (found["failed"], found["msg"].startswith("wrong settings on a, b: drain_methods, entry 1 (probefile)")) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["begin", "begin_gate", "check_settings"])
+def test_a_misspelt_variable_of_any_host_is_warned_about_once(kind: str) -> None:
+    play = Play(a={**observed("a"), "drain_methds": []}, b={**observed("b"), "drain_methds": [], "drain_team": 1})
+    play.variables["respond_capacty"] = []
+    asked = {"ask": {"upgrade": "x", "batch": ["a", "b"]}, "run": "run000mine"}
+    with mock.patch.object(module.Display, "warning") as warned:
+        play.run(**{kind: {"begin": {}, "begin_gate": asked, "check_settings": []}[kind]})
+    assert [call.args[0].partition("Did you mean ")[2] for call in warned.call_args_list] == ["drain_methods?", "respond_capacity?"]

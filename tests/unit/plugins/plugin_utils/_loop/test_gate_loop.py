@@ -34,6 +34,7 @@ def request(batch: Any = ("a",), capacity: Any = (), **more: Any) -> GateRequest
         "policy": "default",
         "settings": {**SETTINGS, "capacity": list(capacity), "run": RUN},
         "wait_timeout": 100.0,
+        "places": [],
         "check_mode": False,
     }
     return {**given, **more}
@@ -371,3 +372,11 @@ def test_whatever_the_hosts_register_a_gate_goes_on_and_ends(others: list[Any], 
         if its.go_on(its.state["pause"] + seconds)["do"] == "end":
             return
     raise AssertionError("it does not end")
+
+
+def test_a_batch_with_wrong_settings_is_refused_before_any_lease() -> None:
+    its = Gate(batch=("a", "b"))
+    typo = {"drain_methods": [{"method": "probefile"}], "folders": ["/nowhere"]}
+    its.given = {"a": typo, "b": typo}
+    with pytest.raises(vm_settings.WrongSettings, match=r"^wrong settings on a, b: .*did you mean probe_file\?.* Nothing was done\.$"):
+        its.go_on()

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings, read
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings, WrongSettings, read, refuse_wrong
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.registers import JUNK
 
 METHODS = [
@@ -67,9 +68,47 @@ def test_what_actions_need_is_kept_as_it_is_said() -> None:
     assert (found["system"], found["labels"]) == ("windows", {"role": "replica"})
 
 
+FOLDERS = {"folders": [str(pathlib.Path(__file__).resolve().parents[5] / "roles" / "drain" / "tasks" / "methods")]}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"drain_methods": [{"method": "probefile"}]}, "did you mean probe_file?"),
+        ({"drain_methods": {"method": "none"}}, "drain_methods must be a list"),
+        ({"drain_methods": "none"}, "drain_methods must be a list"),
+        ({"drain_methods": [], "drain_methods_former": [{"method": "haproxi"}]}, "there is no method haproxi"),
+        ({"drain_methods": [{"method": "tasks", "begin": "x.yml", "check": "x.yml", "undo": "x.yml"}]}, "there is no file x.yml in /nowhere."),
+        ({"exclude": "yess"}, "respond_exclude must be true or false, and is yess."),
+        ({"labels": ["replica"]}, "respond_labels must be a dictionary, and is ['replica']."),
+    ],
+)
+def test_what_is_wrong_is_known_before_any_event_needs_it(given: dict[str, Any], words: str) -> None:
+    wrong = read({**given, **FOLDERS}, "web1", ["/nowhere"])["wrong"]
+    assert wrong and words in wrong[0]
+    assert all(line.isprintable() for line in wrong)
+    assert read(given, "web1")["wrong"] == [], "without the folders of methods, nothing is known about them"
+    if "exclude" not in given:
+        assert read({**given, **FOLDERS, "exclude": "yes"}, "web1")["wrong"] == [], "it is left alone"
+
+
+@pytest.mark.parametrize("given", [{}, {"drain_methods": [], "labels": {}, "exclude": ""}, {"drain_methods": METHODS[:2], "exclude": "no", "labels": {"a": 1}}])
+def test_what_is_right_or_not_set_is_not_wrong(given: dict[str, Any]) -> None:
+    assert read({**given, **FOLDERS}, "web1")["wrong"] == []
+
+
+def test_hosts_with_the_same_fault_share_a_line() -> None:
+    typo = {"drain_methods": [{"method": "probefile"}], **FOLDERS}
+    vms = {"web1": read(typo, "web1"), "web2": read(typo, "web2"), "db1": read({"labels": 5, **FOLDERS}, "db1"), "db2": read({}, "db2")}
+    words = r"^wrong settings on web1, web2: drain_methods, entry 1 .*; wrong settings on db1: respond_labels .* Nothing was done\.$"
+    with pytest.raises(WrongSettings, match=words):
+        refuse_wrong(vms)
+    refuse_wrong({"db2": vms["db2"]})
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(("exclude", "labels", "drain_methods", "drain_methods_former", "folders", "system"), JUNK)) | JUNK)
 def test_no_variable_stops_it(given: Any) -> None:
     found = read(given, "web1")
     assert found.keys() == VMSettings.__annotations__.keys()
-    assert all(isinstance(name, str) for name in (*found["methods"], *found["folders"], found["system"]))
+    assert all(isinstance(name, str) for name in (*found["methods"], *found["folders"], found["system"], *found["wrong"]))

@@ -23,8 +23,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 
 ROOT = pathlib.Path(__file__).resolve().parents[5]
 CHANGELOG = (ROOT / "changelogs" / "changelog.yaml").read_text()
-# The roles respond and drain look by their actions: see tests/unit/plugins/action/test_plan.py and test_drain_step.py, and below.
-ROLES = ("approve", "recover", "gate")
+# The roles respond, drain and recover look by their actions: see tests/unit/plugins/action/test_plan.py and test_drain_step.py, and below.
+ROLES = ("approve", "gate", "upgrade")
 # Results that a play reads. They cannot be refused; the changelog lists them.
 RESULTS = {"observe_look": "observe_result"}
 RETURNED = {
@@ -114,9 +114,9 @@ def test_the_changelog_names_each_pair(table: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_roles_look_for_old_names(role: str) -> None:
-    tasks = "".join(path.read_text() for path in (ROOT / "roles" / role / "tasks").glob("*.yml"))
-    assert "maintenance.azure.no_renamed" in tasks
-    assert f"|{role}|" in tasks.replace("^(", "|").replace(")_'", "|")
+    first = (ROOT / "roles" / role / "tasks" / "main.yml").read_text().split("- name:")[1]
+    assert "import_tasks: refuse.yml" in first or "import_tasks: ../../gate/tasks/refuse.yml" in first
+    assert "maintenance.azure.check_request:" in (ROOT / "roles" / "gate" / "tasks" / "refuse.yml").read_text()
 
 
 def test_a_vm_with_a_variable_of_an_old_name_is_not_asked() -> None:

@@ -91,6 +91,24 @@ def test_no_version_known_is_an_error_without_retry(api_version: str) -> None:
         client.get_document()
     assert caught.value.kind == "version_rejected"
     assert len(transport.requests) == (len(API_VERSIONS) if api_version == "auto" else 1)
+    said = str(caught.value)
+    assert ("Use api_version: auto" in said) == (api_version != "auto")
+    assert (f"tried: {', '.join(API_VERSIONS)}. Check" in said) == (api_version == "auto")
+
+
+@pytest.mark.parametrize(("status", "body"), [REJECTED, (404, '{ "error": "Not found. Invalid version requested" }')])
+def test_auto_never_advises_itself(status: int, body: str) -> None:
+    """Also where the version in use was the oldest, and for instance metadata, whose version is no option."""
+    oldest = (REJECTED,) * (len(API_VERSIONS) - 1) + (OK,)
+    client, unused = fake_client(FakeTransport(*oldest, (status, body)), api_version="auto", retries=0)
+    client.get_document()
+    with pytest.raises(ScheduledEventsError, match=rf"status {status} .*tried: {API_VERSIONS[-1]}\.") as caught:
+        client.get_document()
+    assert "api_version: auto" not in str(caught.value)
+    client, unused = fake_client(FakeTransport(OK, instance=(status, body)), api_version="2019-04-01", retries=0)
+    with pytest.raises(ScheduledEventsError, match=rf"status {status} .*tried: 2021-02-01, .*2017-04-02\.") as caught:
+        client.get_instance()
+    assert "api_version: auto" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

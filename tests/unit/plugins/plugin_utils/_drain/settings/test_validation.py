@@ -92,6 +92,25 @@ def test_what_cannot_be_right_is_named(entry: Any, words: str) -> None:
     assert said and words in said[0] and said[0].startswith("drain_methods, entry 1")
 
 
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"method": "probefile", "path": "/x"}, "haproxy, tasks (did you mean probe_file?)."),
+        ({"method": "probe_file", "pth": "/x"}, "there is no option pth (did you mean path?). Options: path,"),
+        ({"method": "teleport"}, "haproxy, tasks."),
+        ({"method": "none", "zzzz": 1}, "there is no option zzzz. Options: none."),
+    ],
+)
+def test_what_was_probably_meant_is_suggested(entry: dict[str, Any], words: str) -> None:
+    assert words in problems(entry)[0]
+
+
+def test_a_method_of_ones_own_is_suggested_too(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "f5_pool").mkdir()
+    (tmp_path / "f5_pool" / "check.yml").write_text("---")
+    assert "(did you mean f5_pool?)." in problems({"method": "f5pool"}, folders=[str(ROLE), str(tmp_path)], own_folder=str(tmp_path))[0]
+
+
 def test_every_entry_is_looked_at() -> None:
     said = problems({"method": "service"}, {"method": "none"}, {"method": "service", "nams": [1]})
     assert [one.partition(": ")[0] for one in said] == ["drain_methods, entry 1 (service)", *["drain_methods, entry 3 (service)"] * 2]

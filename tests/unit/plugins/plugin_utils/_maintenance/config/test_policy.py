@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import jmespath
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import NAMED, Decision, PolicyError, load, strictest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import expression, timestamps
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import event
 
 DRAIN = {"drain": True, "approve": "after_drain"}
@@ -42,6 +46,36 @@ def test_named_policies(values: dict[str, Any], default: str, documentation: str
     assert decide(None, **values)[0] == default
     assert decide("documentation", **values)[0] == documentation
     assert decide(NAMED["documentation"], **values)[0] == documentation
+
+
+ODD = (None, True, False, -1, 0, 8, 8.9, 9, 5.5)
+
+
+@pytest.mark.parametrize("source", expression.BUILT_IN)
+def test_conditions_of_the_named_policies_mean_without_jmespath_what_they_say(source: str) -> None:
+    compiled = jmespath.compile(source)
+    kinds = ("Freeze", "freeze", "Reboot", None), ("Scheduled", "Started", None), ("User", "Platform", None), ODD
+    for event_type, status, by, seconds in itertools.product(*kinds):
+        one = {"event_type": event_type, "event_status": status, "event_source": by, "duration_in_seconds": seconds}
+        assert expression.Expression(source).matches(one) is bool(compiled.search(one)), one
+    assert expression.Expression(source).matches({}) is False
+
+
+def test_every_condition_of_the_named_policies_is_among_them() -> None:
+    assert {rule["when"] for rules in NAMED.values() for rule in rules if "when" in rule} == set(expression.BUILT_IN)
+
+
+def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expression, "HAS_JMESPATH", False)
+    assert decide("default", event_type="Freeze", duration_in_seconds=5)[0] == "short pause"
+    assert decide(NAMED["documentation"], event_source="User")[0] == "asked for by user"
+    needs = "is a JMESPath expression ({}), and the Python package jmespath is missing on the controller: pip install jmespath"
+    with pytest.raises(PolicyError) as caught:
+        load([{"name": "mine", "when": "raw.x", "drain": True, "approve": "never"}])
+    assert str(caught.value) == "rule 1 of the policy ('mine'): when " + needs.format("raw.x")
+    with pytest.raises(CapacityError) as refused:
+        load_groups([{"name": "db", "members": ["db1"], "keep": "length(@) > `0`"}])
+    assert str(refused.value) == "group 1 of the capacity ('db'): keep 1 " + needs.format("length(@) > `0`")
 
 
 @pytest.mark.parametrize(

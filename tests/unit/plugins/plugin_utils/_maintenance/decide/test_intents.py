@@ -191,3 +191,24 @@ def test_why_a_vm_could_not_be_read_is_repeated() -> None:
             vm("vm1", [two]), vm("vm2", state="unreachable", error=error, identity_hint={"name": "vm2", "resource_group": "RG", "subscription_id": "S"})
         )
         assert part(found, "vm2")["reason"] == f"vm2 could not be read: {text}"
+
+
+WRONG = ("drain_methods, entry 1: method must be none.", "another")
+
+
+def test_with_wrong_settings_no_drain_begins_and_its_retries_are_kept() -> None:
+    two = event(resources=("vm1", "vm2"))
+    found = plan({**vm("vm1", [two], [record("noticed", two)]), "wrong_settings": WRONG}, vm("vm2", [two], [record("noticed", two)]))
+    assert acts(found) == ["drain vm2 E1"]
+    assert found["events"][0]["reason"] == f"the settings of vm1 are wrong: {WRONG[0]}"
+    assert found["summary"]["wrong_settings"] == [f"vm1: {fault}" for fault in WRONG]
+    assert "drain vm1 E1" in acts(plan(vm("vm1", [event()], [record("noticed")])))
+    once = [record("failed", ago=300, history=[{"phase": "failed", "at": at(-300)}], undone=True, methods=[])]
+    assert acts(plan(vm("vm1", [event()], once))) != []
+    assert acts(plan({**vm("vm1", [event()], once), "wrong_settings": WRONG})) == []
+
+
+def test_with_wrong_settings_what_has_begun_goes_on() -> None:
+    for phase in ("draining", "drained"):
+        right = plan(vm("vm1", [event()], [record(phase)]))
+        assert acts(right) == acts(plan({**vm("vm1", [event()], [record(phase)]), "wrong_settings": WRONG})) != []

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+from datetime import datetime, timezone
+
+from ansible.plugins.action import ActionBase
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.batches import BatchError, make_batches
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+
+SPEC = {
+    "override": {"type": "dict"},
+    "status": {"type": "dict", "options": {"format": {"type": "str", "default": "text"}, "event_id": {"type": "str", "default": ""}}},
+    "batches": {"type": "dict", "options": {"by": {"type": "str", "default": "serial"}, "serial": {"type": "raw"}}},
+    "observed": {"type": "str"},
+    "options_of": {"type": "str"},
+}
+EXCLUSIVE = [("override", "status", "batches", "options_of")]
+Values = t.Mapping[str, t.Any]
+
+
+class ActionModule(ActionBase):
+    """Answer an operator's request. What is wrong with it is the task's own message; the error of a filter would be shown with a chain of causes."""
+
+    _requires_connection = False
+    _supports_async = False
+    _supports_check_mode = True
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        variables = task_vars or {}
+        result: dict[str, t.Any] = super().run(tmp, variables)
+        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_by={"status": "observed"})
+        try:
+            found = self._answer(arguments, mapping(variables.get(arguments["observed"] or "")), variables)
+        except ValueError as error:
+            return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
+        # On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
+        return dict(result, **wrap_var(found), changed=False, _ansible_verbose_override=True)
+
+    def _answer(self, arguments: Values, state: Values, variables: Values) -> dict[str, t.Any]:
+        if arguments["override"] is not None:
+            observations = state["observations"] if arguments["observed"] else None
+            settings = mapping(state.get("request")).get("settings")
+            return override_requests.answer(observations, arguments["override"], settings, datetime.now(timezone.utc).isoformat())
+        if arguments["status"] is not None:
+            return {"lines": _lines(state["plan"], arguments["status"])}
+        if why := self._wrong(arguments, variables):
+            raise ValueError(why)
+        return {}
+
+    def _wrong(self, arguments: Values, variables: Values) -> str | None:
+        if arguments["batches"] is not None:
+            return _wrong_batches(arguments["batches"])
+        if arguments["options_of"] is not None:
+            return wrong_options(arguments["options_of"], variables, self._templar.template)
+        return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
+
+
+def _lines(plan: t.Any, given: Values) -> t.Any:
+    if given["format"] not in FORMATS:
+        raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {given['format']}")
+    return status(plan, form=given["format"], event_id=text(given["event_id"]))
+
+
+def _wrong_batches(given: Values) -> str | None:
+    try:
+        make_batches([], **given)
+    except BatchError as error:
+        return f"upgrade_{error}"
+    return None

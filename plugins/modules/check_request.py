@@ -1,0 +1,101 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: check_request
+short_description: Check what an operator has set or asks for
+version_added: 2.0.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - For the roles and playbooks of this collection only. It runs on the controller, changes nothing, and fails with one line that says what to correct.
+  - Without an option it checks the variables of the host. It fails for settings among its facts, and for variables that version 2.0.0 has renamed.
+options:
+  override:
+    description: The override to check, as P(maintenance.azure.override#filter) takes it. With O(observed) also finds the records to write it to.
+    type: dict
+  status:
+    description: The view to make of the plan in O(observed).
+    type: dict
+    suboptions:
+      format:
+        description: See O(maintenance.azure.respond#role:status:status_format).
+        type: str
+        default: text
+      event_id:
+        description: See O(maintenance.azure.respond#role:status:status_event_id).
+        type: str
+        default: ""
+  batches:
+    description: The kind and the size of batches to check, see P(maintenance.azure.batches#filter).
+    type: dict
+    suboptions:
+      by:
+        description: See O(maintenance.azure.batches#filter:by).
+        type: str
+        default: serial
+      serial:
+        description: See O(maintenance.azure.batches#filter:serial).
+        type: raw
+  options_of:
+    description: The role of this collection whose options are checked, with the values that they have on the host.
+    type: str
+  observed:
+    description: The name under which a task with M(maintenance.azure.plan) has registered its result.
+    type: str
+attributes:
+  check_mode:
+    support: full
+    details: It changes nothing.
+  diff_mode:
+    support: none
+  idempotent:
+    support: full
+    details: It changes nothing.
+seealso:
+  - module: maintenance.azure.plan
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+"""
+
+EXAMPLES = r"""
+- name: Refuse settings that come from facts
+  maintenance.azure.check_request:
+
+- name: Check an override before any VM is observed
+  maintenance.azure.check_request:
+    override: {event_id: C7061BAC, action: hold, who: alice}
+"""
+
+RETURN = r"""
+writes:
+  description: The changes to the records, with C(event_id) and C(text) as P(maintenance.azure.override#filter) returns them.
+  returned: with O(override)
+  type: list
+  elements: dict
+  sample: []
+lines:
+  description: The lines of the view, or its data.
+  returned: with O(status)
+  type: raw
+  sample: ["4 of 4 VMs answered; no events."]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+ARGUMENTS = {"override": {"type": "dict"}, "status": {"type": "dict"}, "batches": {"type": "dict"}, "observed": {"type": "str"}, "options_of": {"type": "str"}}
+
+
+def main() -> None:
+    """Fail: the action plugin of the same name does the work, on the controller."""
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+    module.fail_json(msg="maintenance.azure.check_request runs on the controller: call it by this name, so that its action plugin is used.")
+
+
+if __name__ == "__main__":
+    main()

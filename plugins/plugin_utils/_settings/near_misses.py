@@ -1,0 +1,53 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Find variables that are probably misspelt options of this collection. Ansible ignores such a variable, and so would a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import RESULTS, ROLES, options
+
+# Options of playbooks that are options of no role.
+OF_PLAYBOOKS = frozenset(("decide_hosts", "drill_speed", "respond_hosts", "status_hosts"))
+# Results that the roles leave for a play.
+NO_OPTIONS = RESULTS
+PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_")
+# Names that are shorter behind their prefix are too near to each other.
+SHORTEST = 4
+# One letter for so many in the name may be wrong, and two at most.
+LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
+
+
+def warnings(names: Iterable[str]) -> list[str]:
+    """Return a warning for each name that is no option of this collection and almost one. All other names are the user's."""
+    ours = {name for name in names if name.startswith(PREFIXES)}
+    known = options((*ROLES, "awx", "simulator")) | OF_PLAYBOOKS
+    found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)}
+    return [f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?" for name, right in found.items() if right]
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """Return the option that was probably meant by a name, or None. Names that differ in digits are numbered on purpose."""
+    prefix = next(one for one in PREFIXES if name.startswith(one))
+    limit = min(max(len(name) // LETTERS_PER_MISTAKE, 1), MOST_MISTAKES)
+    if len(name) - len(prefix) < SHORTEST or any(letter.isdigit() for letter in name):
+        return None
+    near = ((distance(name, one), one) for one in known if one.startswith(prefix) and abs(len(one) - len(name)) <= limit)
+    return min((pair for pair in near if pair[0] <= limit), default=(0, None))[1]
+
+
+def distance(one: str, other: str) -> int:
+    """Return how many letters differ: added, left out, replaced, or two neighbours exchanged."""
+    two_above: list[int] = []
+    above = list(range(len(other) + 1))
+    for place, letter in enumerate(one):
+        row = [place + 1]
+        for column, wanted in enumerate(other):
+            cost = min(above[column + 1] + 1, row[column] + 1, above[column] + (letter != wanted))
+            if place and column and letter == other[column - 1] and one[place - 1] == wanted:
+                cost = min(cost, two_above[column - 1] + 1)
+            row.append(cost)
+        two_above, above = above, row
+    return above[-1]

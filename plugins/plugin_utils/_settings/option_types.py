@@ -1,0 +1,27 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check the values of a role's options against its argument_specs, as ansible-core does, with an error of one line.
+
+The validation of ansible-core fails on every host, each time with the whole specification of the role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import entry_points
+
+
+def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
+    """Return what is wrong with the options of a role's entry point C(main), or None. C(template) returns the value of a variable."""
+    options = entry_points(role)["main"].get("options") or {}
+    # Any value is a text, and what is raw is checked where it is used.
+    spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}
+    given = {name: value for name in spec if variables.get(name) is not None and (value := plain(template(variables[name]))) is not None}
+    found = ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
+    return "; ".join(found) or None

@@ -1,0 +1,86 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Wrong settings, as an operator meets them: named with their hosts before an event needs them, red, and in one line each."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from lab.lab import Lab
+
+Make = t.Callable[..., Lab]
+TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, haproxy, tasks (did you mean probe_file?)."
+
+
+def misspell(lab: Lab, *vms: str) -> None:
+    for vm in vms:
+        lab.hosts[vm]["drain_methods"][0]["method"] = "probefile"
+
+
+def test_a_misspelt_method_is_red_before_any_event_and_other_vms_are_served(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "db1"])
+    misspell(lab, "web1", "web2")
+    line = f"Wrong settings on web1, web2: {TYPO}"
+    assert line in lab.status(respond_capacty=1)
+    for arguments in ((), ("--check",)):
+        output = lab.respond(*arguments, code=2)
+        assert line in output
+        assert f"wrong settings on web1, web2: {TYPO}" in output.split("fatal:")[1]
+    for vm in ("web1", "db1"):
+        lab.simulator.event("Reboot", [vm], notice=36000, started_seconds=600)
+    output = lab.respond(code=2)
+    assert "held: the settings of web1 are wrong" in output
+    assert len(lab.simulator.approvals()) == 1
+    assert (lab.records("web1")[0]["phase"], lab.flag("web1").exists()) == ("held", True)
+    # Corrected, it is drained at once: no retry was used up.
+    lab.hosts["web1"]["drain_methods"][0]["method"] = lab.hosts["web2"]["drain_methods"][0]["method"] = "probe_file"
+    lab.respond()
+    assert len(lab.simulator.approvals()) == 2
+
+
+def test_a_gate_and_an_upgrade_refuse_to_begin(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    misspell(lab, "web2")
+    tasks = lab.folder / "tasks.yml"
+    tasks.write_text("- name: Nothing\n  ansible.builtin.meta: noop\n")
+    for playbook, given in (("gate", {"gate_hosts": "web2"}), ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": str(tasks)})):
+        output = lab.play(f"maintenance.azure.{playbook}", code=2, **given)
+        assert f"wrong settings on web2: {TYPO} Nothing was done." in output, playbook
+        assert lab.leases("web1") == lab.leases("web2") == []
+
+
+def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    for vm in lab.vms:
+        lab.hosts[vm]["drain_methds"] = []
+    output = " ".join(lab.respond(respond_capacty=1).split())
+    for name, right in (("drain_methds", "drain_methods"), ("respond_capacty", "respond_capacity")):
+        said = f"[WARNING]: The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?"
+        assert output.count(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("playbook", "given", "words"),
+    [
+        ("status", {"status_format": "xml"}, "status_format must be one of text, json, not xml"),
+        ("status", {"status_event_id": "zzzz"}, "no VM lists event zzzz or has a record of it"),
+        ("status", {"respond_policy": "defualt"}, "there is no policy named 'defualt' (did you mean default?)"),
+        ("decide", {"decide_event_id": "zzzz", "decide_action": "aprove", "decide_who": "me"}, "decide_action is 'aprove'"),
+        ("decide", {"decide_event_id": "zzzz", "decide_action": "hold", "decide_who": "me"}, "no VM lists event zzzz"),
+        ("respond", {"respond_unmanaged": "wat"}, "value of respond_unmanaged must be one of: wait, ignore, got: wat"),
+        ("respond", {"respond_timing": "x"}, "respond_timing"),
+        ("gate", {"gate_hosts": "web1", "gate_wait_seconds": "2s"}, "gate_wait_seconds"),
+        ("gate", {"gate_hosts": "web1", "gate_controller": True, "gate_controller_endpoint": "http://127.0.0.1:9"}, "cannot connect"),
+        ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": "/dev/null", "upgrade_by": "rack"}, "upgrade_by must be one of"),
+    ],
+    ids=str,
+)
+def test_an_error_is_one_line_and_printed_for_one_host(make_lab: Make, playbook: str, given: dict[str, t.Any], words: str) -> None:
+    output = make_lab(["web1", "web2"]).play(f"maintenance.azure.{playbook}", code=2, **given)
+    assert words in output
+    assert "<<< caused by >>>" not in output
+    assert output.count("fatal: ") == 1
+    assert len(output.split("fatal: ")[1].splitlines()[0]) < 700
