@@ -69,7 +69,7 @@ class Method:
     """Whether it changes something outside the VM."""
 
 
-VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
+VERBS = {"approve": "approved", "hold": "held", "let_it_come": "left alone (no drain, no approval)", "release": "released", "retire_vm": "retired"}
 
 
 # The actions of an override. Of overrides made at the same moment on one VM, the first of these counts.

@@ -12,7 +12,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice, messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")
@@ -83,7 +83,7 @@ def event_line(event: Mapping[str, Any]) -> str:
         line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
         line += f": {event['reason']}"
-    elif event["reason"] and event["reason"] != event["next"]:
+    elif event["reason"] and messages.imperative(event["reason"]) != event["next"]:
         line += f", {event['reason']}"
     return f"{(line + _override_note(event, line)).rstrip('.')}. Next: {event['next']}."
 
@@ -132,7 +132,7 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
     """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
     return held + [
-        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
+        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
         f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."
         for group in groups
         if group["out"]
@@ -154,8 +154,8 @@ def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _limit(group: Mapping[str, Any]) -> str:
-    limit = "" if group["max_unavailable"] is None else f", at most {group['max_unavailable']} may be"
-    return limit + (f", kept is {' and '.join(group['keep'])}" if group["keep"] else "")
+    limit = "" if group["max_unavailable"] is None else f", limit {group['max_unavailable']}"
+    return limit + (f", keep {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
