@@ -87,6 +87,12 @@ def test_a_picture_can_be_read_on_a_telephone(source: pathlib.Path) -> None:
     assert background.attrib["fill"] == "white"
 
 
-def test_the_page_shows_the_picture() -> None:
-    found = re.findall(r"!\[([^\]]+)\]\(pictures/architecture\.svg\)", (ROOT / "docs" / "architecture.md").read_text())
+@pytest.mark.parametrize(("page", "target"), [
+    ("docs/architecture.md", "pictures/architecture.svg"),
+    # Absolute, because Galaxy shows the README away from its repository.
+    ("README.md", "https://github.com/maintenance-azure/maintenance.azure/raw/main/docs/pictures/one-event.svg"),
+])  # fmt: skip
+def test_the_page_shows_the_picture(page: str, target: str) -> None:
+    found = re.findall(rf"!\[([^\]]+)\]\({re.escape(target)}\)", (ROOT / page).read_text())
     assert len(found) == 1 and len(found[0]) > 40, "one picture, with words for those who cannot see it"
+    assert (PICTURES / target.rpartition("/")[2]).is_file()

@@ -67,6 +67,8 @@ class Method:
     before: Any
     outside: bool = False
     """Whether it changes something outside the VM."""
+    options: Any = None
+    """Its options as the record has them, for what an operator is told to do by hand; nothing is done with them."""
 
 
 VERBS = {"approve": "approved", "hold": "held", "let_it_come": "left alone (no drain, no approval)", "release": "released", "retire_vm": "retired"}
