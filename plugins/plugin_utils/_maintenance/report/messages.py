@@ -77,11 +77,11 @@ def _participant_reason(participant: Participant) -> str | None:
 def upcoming(event_state: EventState, event_phase: str) -> str:
     """Return what happens next."""
     if event_phase == "foreign":
-        return "nothing: it is left alone"
+        return "nothing"
     if event_phase == "retired":
         return "nothing"
     if not event_state.ours:
-        return "nothing in this run: it is not in only_events"
+        return "nothing in this run (respond_only_events)"
     if event_state.approver:
         return f"approve from {event_state.approver}"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
@@ -124,7 +124,7 @@ def waits_for_operator(participant: Participant) -> str | None:
 
 def _idle(event_state: EventState, event_phase: str) -> str:
     if event_phase == "recovered":
-        return "nothing: it is over"
+        return "nothing"
     if not event_state.listed:
         return "confirm whether it is over" if any(participant.wait for participant in event_state.participants) else "wait for the VMs to answer"
     if event_state.started:
@@ -133,7 +133,9 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return "wait for Azure to start it"
     if event_state.full and event_state.waits_for:
         return imperative(event_state.waits_for)
-    if waits := [participant.wait for participant in event_state.participants if participant.wait is not None]:
+    waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
+    # Azure does not wait for the next observation: an operator's override may hold until tomorrow.
+    if waits and (event_state.left is None or min(waits) < event_state.left):
         return f"observe again in {duration(min(waits))}"
     if event_state.waits_for:
         return imperative(event_state.waits_for)

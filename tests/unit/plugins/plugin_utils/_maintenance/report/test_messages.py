@@ -57,16 +57,27 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: wait for its end."),
         (vm("vm1", [], [record("started", missing_since=at(-5))]), "no longer listed"),
         (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
-        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing: it is over."),
+        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing."),
         (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: undo the failed drain of vm1."),
         (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
-        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing: it is left alone."),
+        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing."),
         (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
         (vm("vm1", [event(due=None)]), "no start time given"),
     ],
 )
 def test_phase_and_next_step(observation: dict, message: str) -> None:  # type: ignore[type-arg]
     assert message in status(plan(observation))[0]
+
+
+def test_the_approval_of_an_operator_comes_next_once_the_vms_are_leased() -> None:
+    approved = record("noticed", decision={"action": "approve", "who": "ada", "why": "agreed", "vm": None, "at": at(-10), "until": at(3600)})
+    line = status(plan(vm("vm1", [event()], [approved]), run={"id": "run00001", "who": "ada", "kind": "events"}))[0]
+    assert line.endswith("noticed, approved by ada until 2027-01-15 09:00 UTC: agreed. Next: approve it once its VMs are leased.")
+
+
+def test_an_override_that_holds_longer_than_azure_waits_is_not_what_comes_next() -> None:
+    left = record("held", decision={"action": "let_it_come", "who": "ada", "why": None, "vm": None, "at": at(-10), "until": at(86_400)})
+    assert "Next: Azure starts it by itself in 100 s." in status(plan(vm("vm1", [event(due=100)], [left])))[0]
 
 
 def test_one_event_explained() -> None:
