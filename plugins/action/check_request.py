@@ -54,7 +54,7 @@ class ActionModule(ActionBase):
             settings = mapping(state.get("request")).get("settings")
             return override_requests.answer(observations, arguments["override"], settings, datetime.now(timezone.utc).isoformat())
         if arguments["status"] is not None:
-            return {"lines": _lines(state["plan"], arguments["status"])}
+            return {"lines": _lines(state, arguments["status"])}
         if why := self._wrong(arguments, variables):
             raise ValueError(why)
         return {}
@@ -67,10 +67,11 @@ class ActionModule(ActionBase):
         return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
 
 
-def _lines(plan: t.Any, given: Values) -> t.Any:
+def _lines(state: Values, given: Values) -> t.Any:
     if given["format"] not in FORMATS:
         raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {given['format']}")
-    return status(plan, form=given["format"], event_id=text(given["event_id"]))
+    folders = {host: mapping(about).get("records_path") for host, about in mapping(state.get("vms")).items()}
+    return status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=folders)
 
 
 def _wrong_batches(given: Values) -> str | None:

@@ -15,10 +15,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
 
 
-def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False) -> Any:  # noqa: A002 (the public name)
+def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False, records_paths: Any = None) -> Any:  # noqa: A002 (the public name)
     """Return a plan as lines of text or as data."""
     try:
-        return status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True)
+        return status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True, folders=records_paths)
     except StatusError as error:
         # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.status_lines: {printable(error, LONGEST_LINE)}") from None

@@ -80,7 +80,7 @@ def test_a_run_that_sleeps_anywhere_past_its_limit_breaks_no_rule(capsys: pytest
 
 
 def test_a_command_that_comes_after_its_lease_is_gone_finds_its_room_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    """A run sleeps between its last observation at its lease and the command that stops the service: what it has noted goes on counting."""
+    """A run sleeps between its last observation at its lease and the command that stops the service: what it has noted still counts."""
     found = Explorer(ASLEEP).explore_switching(2)
     assert found.broken is None, "\n".join([str(found.broken), *found.trace])
     with capsys.disabled():

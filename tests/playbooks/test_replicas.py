@@ -90,7 +90,7 @@ def test_without_anybody_to_keep_a_copy_the_drain_goes_on_and_says_so(site: Site
     assert site.balancer.admin_state("shop", "web1") == "maint"
     assert "has no copy on another VM" in output
     assert len(lab.simulator.approvals()) == 1
-    # Somebody who can keep one is back: it is made up for.
+    # Somebody who can keep one is back: the copy is retried.
     assert site.replicas("web2") == []
     lab.hosts["web2"].update(ansible_connection="local")
     lab.respond()

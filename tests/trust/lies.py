@@ -189,7 +189,7 @@ def marks(observation: Observation, scene: Scene, observations: t.Mapping[str, O
     observation["leases"] = [{**_lease(1, "upgrade:Kernel", {"web": "0123456789abcdef"}), "kind": "upgrade"}]
 
 
-# --- 6: a person's words ---------------------------------------------------------------------------------------------
+# --- 6: manual overrides ---------------------------------------------------------------------------------------------
 def _said(observation: Observation, observations: t.Mapping[str, Observation], event_id: str, word: dict[str, t.Any]) -> None:
     event = _listed(observation, observations, event_id)
     observation["events"] = [one for one in observation["events"] if "liar" in one["resources"]]

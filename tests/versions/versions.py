@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from lab.lab import Lab  # noqa: E402  the folder of tests is no package
 
-# The last commit of each: 1.4.0 was worked on until the rooms of 2.0 began.
+# The last commit of each: 1.4.0 was worked on until the components of 2.0 began.
 COMMITS = {"1.3.1": "558fee5", "1.4.0": "dd12161"}
 PARTS = ("galaxy.yml", "meta", "playbooks", "plugins", "roles")
 TIMING = {"lease_seconds": "claim_seconds"}

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Answers of methods that are tasks, by the stage, of method tasks, and of the engine on a VM, by what it was asked. Silence is no drain."""
+"""Answers of methods that are tasks, by the stage, of method tasks, and of the engine on a VM, by what it was asked. A tasks file that sets no state fails."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ class Steps:
                 state["replica"] = replicas.replica_of(state["record"])
                 self._do("replica", step)
                 return
-            self._warn("there is none that could keep it")
+            self._warn("no other VM can keep it")
         self._after(step)
 
     def _replicated(self, came: Came) -> None:

@@ -178,7 +178,7 @@ def _few_of_each_vm(event_states: list[EventState]) -> list[str]:
     said: dict[str, list[str]] = {}
     for event_state in event_states:
         for participant in event_state.participants:
-            said.setdefault(participant.host.name, []).extend(summaries.by_hand(participant))
+            said.setdefault(participant.host.name, []).extend(summaries.left_by_hand(participant))
     return [line for lines in said.values() for line in lines[: summaries.OF_ONE_VM]]
 
 

@@ -266,3 +266,17 @@ def test_capacity_groups_of_the_documentation_load() -> None:
         assert [group.name for group in load_capacity(groups)] == [group["name"] for group in groups]
     described = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs" / "capacity.md").read_text(), re.MULTILINE)
     assert tuple(described[: len(CAPACITY_KEYS)]) == CAPACITY_KEYS
+
+
+def test_the_messages_of_the_runbook_are_those_of_the_code() -> None:
+    """An operator searches the page for what is on the screen."""
+    text = (ROOT / "docs" / "runbook.md").read_text().partition("## Troubleshooting by message")[2]
+    messages = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    code = "\n".join(path.read_text() for path in sorted((ROOT / "plugins").rglob("*.py")))
+    assert len(messages) >= 20
+    assert [message for message in messages if message not in code] == []
+
+
+def test_the_runbook_undoes_every_drain_method() -> None:
+    text = (ROOT / "docs" / "runbook.md").read_text().partition("## Put a VM back by hand")[2].partition("## Exit codes")[0]
+    assert set(KNOWN_METHODS) - set(re.findall(r"^ +\| `([a-z_]+)`", text, re.MULTILINE)) == set()

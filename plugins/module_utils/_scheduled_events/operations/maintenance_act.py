@@ -199,7 +199,7 @@ class _Acting:
 
 
 def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
-    """Do what maintenance_act does: every action, then one observation, whose keys stand beside the results.
+    """Do what maintenance_act does: every action, then one observation, whose keys are returned with the results.
 
     Raise Failed, with the results, where there is no observation.
     """

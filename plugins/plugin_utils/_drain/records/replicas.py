@@ -193,7 +193,7 @@ def _agreed_places(kept: Iterable[Kept], targets: tuple[Target, ...]) -> tuple[d
     has |= {(balancer, "") for balancer, _backend in has}
     missing = sorted({f"{balancer} {backend}".strip() for balancer, backend in wanted - has})
     if missing:
-        return None, [*disputed, f"no copy says how balancer {', '.join(missing)} had server {servers[0]}; nothing is restored, see to it by hand"]
+        return None, [*disputed, f"no copy says how balancer {', '.join(missing)} had server {servers[0]}; nothing is restored, put it back by hand"]
     if len(servers) > 1:
         disputed.append(f"copies name the servers {', '.join(servers)}; {servers[0]} is put back")
     return HAProxyFinding(servers[0], tuple(place for key, place in found.items() if key[0] == servers[0])).values(), disputed

@@ -384,9 +384,9 @@ def _waits_for_room(unit: Unit, group: Group, settings: Settings) -> str:
     comes = event_state.decision.hold_at_deadline == "let_it_come" and event_state.decision.drain
     text = f"waits for room in capacity group {group.name!r}"
     if event_state.decision.drain and not comes and left is not None:
-        return f"{text}; drains all the same in {timestamps.duration(left)}"
+        return f"{text}, or drain without it in {timestamps.duration(left)}"
     if event_state.left is not None:
-        return f"{text}; else Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
+        return f"{text}; otherwise Azure starts it{' undrained' if comes else ''} in {timestamps.duration(event_state.left)}"
     return text
 
 

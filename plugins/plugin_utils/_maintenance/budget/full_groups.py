@@ -60,17 +60,17 @@ def text(budget: Budget, names: Sequence[str], group: Group, taken: Tally, who: 
     own = members(budget, names, group)
     if taken.counts[group] + sum(1 for name in own if name not in taken.why) <= group.limit:
         return _keep_text(group, unkept(budget, group, own, taken) or "", own, taken)
-    start = f"capacity group {group.name!r} lets {group.rule} be out"
+    start = f"capacity group {group.name!r} lets {group.rule} be unavailable"
     if len(own) > group.limit:
         never = "; it never fits: make the batch smaller" if who == BATCH else ""
         return f"{start}, and {who} takes {some(own, SHOWN)} together{never}"
-    return f"{start}; {some(own, SHOWN)} would be more, beside {_others(group, own, taken)}"
+    return f"{start}; {some(own, SHOWN)} would exceed it, together with {_others(group, own, taken)}"
 
 
 def _keep_text(group: Group, unkept: str, own: Sequence[str], taken: Tally) -> str:
     others = _others(group, own, taken)
-    beside = f", beside {others}" if others else ""
-    return f"capacity group {group.name!r} must keep {unkept}; without {some(own, SHOWN)}{beside} it is not so"
+    beside = f" and {others}" if others else ""
+    return f"capacity group {group.name!r} must keep {unkept}, which is not met without {some(own, SHOWN)}{beside}"
 
 
 def _others(group: Group, own: Sequence[str], taken: Tally) -> str:

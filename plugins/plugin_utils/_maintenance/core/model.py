@@ -67,9 +67,11 @@ class Method:
     before: Any
     outside: bool = False
     """Whether it changes something outside the VM."""
+    options: Any = None
+    """Its options as the record has them, for what an operator is told to do by hand; nothing is done with them."""
 
 
-VERBS = {"approve": "approved", "hold": "held", "let_it_come": "let come undrained", "release": "released", "retire_vm": "retired"}
+VERBS = {"approve": "approved", "hold": "held", "let_it_come": "left alone (no drain, no approval)", "release": "released", "retire_vm": "retired"}
 
 
 # The actions of an override. Of overrides made at the same moment on one VM, the first of these counts.

@@ -70,6 +70,8 @@ def actions(event_states: Iterable[EventState], approvers: dict[str, list[Host]]
                 event_state = replace(event_state, approver=hosts[0].name)
                 for host in hosts:
                     posts.setdefault((host.name, again), []).append(event_state)
+        if event_state.key in approvers and not event_state.approver and not event_state.waits_for:
+            event_state = replace(event_state, waits_for="approves it once its VMs are leased")
         found.append(event_state)
     return found, [_approve(host, several, again, settings) for (host, again), several in posts.items()]
 

@@ -15,6 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.dec
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
+ANYWAY = "; if it must start anyway, approve it with Azure's own command: "
 NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"
 
 
@@ -48,7 +49,7 @@ def _policy(event_state: EventState) -> str | None:
 
 def _contested(event_state: EventState) -> str | None:
     found = [participant.contested for participant in event_state.participants if participant.named and participant.contested]
-    return f"{found[0]}; the inventory's vmId (respond_vm_id) would tell who is who" if found else None
+    return f"{found[0]}; set respond_vm_id in the inventory to tell them apart" if found else None
 
 
 def _unmanaged(event_state: EventState, settings: Settings) -> str | None:
@@ -63,11 +64,11 @@ def _unread(event_state: EventState) -> str | None:
     if silent:
         text = f"{', '.join(silent)} could not be read"
         if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):
-            text += f"; if it must go on all the same, only Azure's own command can approve it: {acknowledge(event_state)}"
+            text += ANYWAY + acknowledge(event_state)
         return text
     if event_state.named.unsure:
         text = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
-        return text + (f"; Azure's own command approves it all the same: {acknowledge(event_state)}" if overrides.is_approval(event_state.override) else "")
+        return text + (ANYWAY + acknowledge(event_state) if overrides.is_approval(event_state.override) else "")
     return None
 
 

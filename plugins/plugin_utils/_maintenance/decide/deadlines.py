@@ -65,7 +65,7 @@ def drain_due(event_state: EventState, participant: Participant, settings: Setti
     decision = participant.decision
     if must_drain(participant, settings):
         if event_state.blockers and decision.hold_at_deadline == "let_it_come":
-            return Due(False, text="it cannot be approved, and the policy lets it come undrained")
+            return Due(False, text="it cannot be approved, and the policy (hold_at_deadline: let_it_come) does not drain for it")
         return Due(True)
     if decision.drain_at == "now":
         return Due(True)
@@ -73,11 +73,11 @@ def drain_due(event_state: EventState, participant: Participant, settings: Setti
         return _near(participant, last, decision.drain_at)
     if event_state.blockers:
         # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
-        return Due(False, last, "it cannot be approved, so the drain begins near its time")
+        return Due(False, last, "it cannot be approved, so the drain begins shortly before NotBefore")
     if decision.window:
         if any(window.contains(now) for window in decision.window):
             return Due(True)
-        return Due(False, last if last is None else min(last, 60.0), "it waits for the policy's window")
+        return Due(False, last if last is None else min(last, 60.0), "it waits for the policy's approval window")
     return _near(participant, last, LONG_NOTICE)
 
 
@@ -85,7 +85,7 @@ def _near(participant: Participant, last: float | None, before: float) -> Due:
     if participant.left is None or participant.left <= before:
         return Due(True)
     wait = participant.left - before
-    return Due(False, wait if last is None else min(wait, last), "the drain begins nearer to its time")
+    return Due(False, wait if last is None else min(wait, last), "the drain begins closer to NotBefore")
 
 
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:

@@ -342,6 +342,7 @@ def _method(value: Any) -> Method:
         boot_id=plain_values.text(given.get("boot_id")),
         before=plain_values.plain(given.get("before")),
         outside=bool(plain_values.flag(given.get("outside"))),
+        options=plain_values.plain(given.get("options")),
     )
 
 

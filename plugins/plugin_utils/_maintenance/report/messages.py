@@ -88,11 +88,11 @@ def _participant_reason(participant: Participant) -> str | None:
 def upcoming(event_state: EventState, event_phase: str) -> str:
     """Return what happens next."""
     if event_phase == "foreign":
-        return "nothing: it is left alone"
+        return "nothing"
     if event_phase == "retired":
         return "nothing"
     if not event_state.ours:
-        return "nothing in this run: it is not in only_events"
+        return "nothing in this run (respond_only_events)"
     if event_state.approver:
         return f"approve from {event_state.approver}"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
@@ -108,6 +108,12 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
     if finishing := [participant.host.name for participant in event_state.participants if participant.intent == "finish"]:
         return f"wait for {', '.join(finishing)} to be in service"
     return _idle(event_state, event_phase)
+
+
+def imperative(sentence: str) -> str:
+    """Return a reason such as C(waits for web2 to drain) as what comes next: C(wait for web2 to drain)."""
+    verb, blank, rest = sentence.partition(" ")
+    return f"{verb.removesuffix('s')}{blank}{rest}"
 
 
 def left_by_hand(participant: Participant) -> list[Method]:
@@ -127,22 +133,24 @@ def waits_for_operator(participant: Participant) -> str | None:
     ):
         return None
     names = ", ".join(method.identifier for method in left)
-    return f"{participant.host.name} waits for an operator: put back by hand what {names} changed, or list it in drain_methods_former"
+    return f"put back by hand what {names} changed for {participant.host.name}, or list it in drain_methods_former"
 
 
 def _idle(event_state: EventState, event_phase: str) -> str:
     if event_phase == "recovered":
-        return "nothing: it is over"
+        return "nothing"
     if not event_state.listed:
-        return "confirm whether it is over" if any(participant.wait for participant in event_state.participants) else "waits for the VMs to answer"
+        return "confirm whether it is over" if any(participant.wait for participant in event_state.participants) else "wait for the VMs to answer"
     if event_state.started:
-        return "waits for its end"
+        return "wait for its end"
     if event_state.approved:
-        return "waits for Azure to start it"
+        return "wait for Azure to start it"
     if event_state.full and event_state.waits_for:
-        return event_state.waits_for
-    if waits := [participant.wait for participant in event_state.participants if participant.wait is not None]:
+        return imperative(event_state.waits_for)
+    waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
+    # Azure does not wait for the next observation: an operator's override may hold until tomorrow.
+    if waits and (event_state.left is None or min(waits) < event_state.left):
         return f"observe again in {duration(min(waits))}"
     if event_state.waits_for:
-        return event_state.waits_for
+        return imperative(event_state.waits_for)
     return "Azure starts it by itself" + (f" in {duration(event_state.left)}" if event_state.left and event_state.left > 0 else "")

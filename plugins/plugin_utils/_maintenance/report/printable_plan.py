@@ -24,7 +24,7 @@ def screened(found: dict[str, Any]) -> dict[str, Any]:
         for participant in entry["parts"]:
             _make_printable(participant, "reason")
             for change in participant["changed"]:
-                _make_printable(change, "error")
+                _make_printable(change, "error", "by_hand")
     for action in found.get("actions", ()):
         _make_printable(action, "reason")
     for item in (*found.get("failed", ()), *found.get("blockers", ())):

@@ -9,14 +9,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6
+WINDOWS_FOLDER = r"%ProgramData%\azure-maintenance"
+BACKSLASH = "\\"
 SHOWN = ("events", "summary", "capacity", "leases", "failed")
 DATA = ("events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
 
@@ -25,8 +28,11 @@ class StatusError(ValueError):
     """The requested view does not exist; the message says why."""
 
 
-def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False) -> Any:
-    """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise StatusError."""
+def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bool = False, folders: Any = None) -> Any:
+    """Return lines of text, or plain data with C(form=json); explain one event with C(event_id), its whole id with C(exact). Raise StatusError.
+
+    C(folders) has the folder of records of each host, where it is not the default.
+    """
     if form not in FORMATS:
         raise StatusError(f"format must be one of {', '.join(FORMATS)}, not {form!r}")
     if not isinstance(plan, Mapping) or "events" not in plan:
@@ -40,7 +46,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
             return {"events": events, "actions": actions}
         if not events:
             return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
-        return [printable_line(line) for line in explain(events[0], actions)]
+        return [printable_line(line) for line in explain(events[0], actions, plain_values.mapping(folders))]
     found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
     if form == "json":
         return found
@@ -83,7 +89,7 @@ def event_line(event: Mapping[str, Any]) -> str:
         line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
         line += f": {event['reason']}"
-    elif event["reason"] and event["reason"] != event["next"]:
+    elif event["reason"] and messages.imperative(event["reason"]) != event["next"]:
         line += f", {event['reason']}"
     return f"{(line + _override_note(event, line)).rstrip('.')}. Next: {event['next']}."
 
@@ -133,7 +139,7 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
     """Return one line for each capacity group that has unavailable VMs or that blocks all, as it may in a part of an inventory."""
     held = [f"C{group['held'][1:]}." for group in groups if group.get("held")]
     return held + [
-        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} out{_limit(group)}:"
+        f"Capacity group {group['name']!r}: {len(group['out'])} of {len(group['members'])} unavailable{_limit(group)}:"
         f" {some([f'{name} ({why})' for name, why in group['out'].items()], SHOWN_HOSTS)}."
         for group in groups
         if group["out"]
@@ -155,8 +161,8 @@ def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _limit(group: Mapping[str, Any]) -> str:
-    limit = "" if group["max_unavailable"] is None else f", at most {group['max_unavailable']} may be"
-    return limit + (f", kept is {' and '.join(group['keep'])}" if group["keep"] else "")
+    limit = "" if group["max_unavailable"] is None else f", limit {group['max_unavailable']}"
+    return limit + (f", keep {' and '.join(group['keep'])}" if group["keep"] else "")
 
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
@@ -164,8 +170,8 @@ def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
     return [f"FAILED {item['event_id']}: {item['reason']}." if item["event_id"] else f"FAILED: {item['reason']}." for item in failed]
 
 
-def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[str]:
-    """Explain one event: the rule, what it waits for, and what was changed and would be undone."""
+def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders: Mapping[str, Any]) -> list[str]:
+    """Explain one event: the rule, what it waits for, what was changed and would be undone, and how to undo it by hand."""
     rule = event["rule"]
     lines = [
         event_line(event),
@@ -181,16 +187,23 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]]) -> list[
         state = participant["phase"] or "no record yet"
         because = f", {participant['reason']}" if participant["reason"] else ""
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{because}.")
-        lines += [f"  {item['method']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
+        lines += [f"  {item['id']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
+        lines += _by_hand(participant, folders)
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
     lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")
     return lines
 
 
+def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list[str]:
+    """Return what to do on a VM where Ansible cannot: the methods are undone in reverse order."""
+    commands = [f"    {item['id']}: {item['by_hand']}" for item in reversed(participant["changed"]) if item["by_hand"]]
+    if not commands:
+        return []
+    folder = folders.get(participant["host"]) or (WINDOWS_FOLDER if participant["windows"] else DEFAULT_PATH)
+    where = f"{folder}{'/' if '/' in str(folder) else BACKSLASH}{participant['record']}"
+    return [f"  To put {participant['host']} back by hand, run there in this order, and leave its record {where} for the next pass:", *commands]
+
+
 def _found(item: Mapping[str, Any]) -> str:
     verb = "was put back to" if item["state"] == "undone" else "would be put back to"
-    before = item["before"]
-    if not before:
-        return "nothing recorded to put back"
-    pairs = [f"{key} {value}" for key, value in before.items()] if isinstance(before, Mapping) else [str(before)]
-    return f"{verb}: {', '.join(pairs)}"
+    return f"{verb}: {by_hand.finding(item['before'])}" if item["before"] else "nothing recorded to put back"

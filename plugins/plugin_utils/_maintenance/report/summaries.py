@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import file_name
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host, Method
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
@@ -49,7 +50,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
     }
 
 
-def by_hand(participant: Participant) -> list[str]:
+def left_by_hand(participant: Participant) -> list[str]:
     """Return what an operator has to do on a VM."""
     return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
 
@@ -57,7 +58,7 @@ def by_hand(participant: Participant) -> list[str]:
 def _remarks(event_state: EventState) -> list[str]:
     """Return the plan's problems that concern this event or its VMs, for a view of this event alone."""
     found = [f"{participant.contested}; events that name them are not approved" for participant in event_state.participants if participant.contested]
-    found += [note for participant in event_state.participants for note in by_hand(participant)]
+    found += [note for participant in event_state.participants for note in left_by_hand(participant)]
     found += event_state.remarks
     found += [
         f"{participant.host.name}: {problem}"
@@ -69,14 +70,28 @@ def _remarks(event_state: EventState) -> list[str]:
 
 
 def _participant(participant: Participant) -> dict[str, Any]:
-    methods = participant.record.methods if participant.record else ()
+    record = participant.record
+    methods = record.methods if record else ()
     return {
         "host": participant.host.name,
         "phase": participant.phase,
         "intent": participant.intent,
         "reason": participant.reason,
         "listed": participant.listed,
-        "changed": [{"method": method.method, "state": method.state, "before": method.before, "error": method.error} for method in methods],
+        "record": file_name(record.event.event_id, record.revision) if record and record.revision else None,
+        "windows": str(participant.host.last_known.about.get("os_type")).lower() == "windows" if participant.host.last_known else False,
+        "changed": [_change(method) for method in methods],
+    }
+
+
+def _change(method: Method) -> dict[str, Any]:
+    return {
+        "id": method.identifier,
+        "method": method.method,
+        "state": method.state,
+        "before": method.before,
+        "error": method.error,
+        "by_hand": by_hand.command(method),
     }
 
 

@@ -69,8 +69,8 @@ def _missing(seen: ObservedEvent, elapsed: float, settings: Settings) -> Presenc
         return Presence(gone=True)
     names = ", ".join(others[:3]) + (" and others" if len(others) > 3 else "")
     if elapsed <= settings.witness_seconds:
-        return Presence(wait=settings.witness_seconds - elapsed + 0.1, text=f"no longer listed by itself, but still by {names}")
-    return Presence(gone=True, text=f"still listed by {names}, but the VM itself no longer lists it")
+        return Presence(wait=settings.witness_seconds - elapsed + 0.1, text=f"no longer listed by the VM itself, but still by {names}")
+    return Presence(gone=True, text=f"still listed by {names}, but no longer by the VM itself")
 
 
 def _upgrade_under_way(observation: Observation, key: str) -> str | None:

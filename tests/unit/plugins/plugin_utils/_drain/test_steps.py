@@ -204,7 +204,7 @@ def test_without_a_copy_the_drain_goes_on_and_says_so(own: pathlib.Path, came: C
 def test_without_a_keeper_no_copy_is_tried(own: pathlib.Path) -> None:
     steps = begin(own, OUTSIDE)
     assert asked(steps, acted("found", record({"outside": True}))) == ["act finding", "begin"]
-    assert "(there is none that could keep it)" in steps.result()["warning"]
+    assert "(no other VM can keep it)" in steps.result()["warning"]
 
 
 WSFC = {"method": "wsfc", "availability_groups": ["Orders"], "replicas": {"SQL2": "sql2"}}

@@ -346,9 +346,11 @@ def test_status_says_who_is_out_and_what_comes() -> None:
     e0 = event("E0", ("vm3",))
     found = held(vm("vm1", [E1]), vm("vm2"), vm("vm3", [e0], [record("draining", e0)]))
     lines = status(found)
-    assert any("held: capacity group 'web' lets 1 of its 3 members be out; vm1 would be more, beside vm3 (draining for E0)" in line for line in lines)
-    assert any("Next: waits for room in capacity group 'web'; drains all the same in 11 min." in line for line in lines)
-    assert "Capacity group 'web': 1 of 3 out, at most 1 may be: vm3 (draining for E0)." in lines
+    assert any(
+        "held: capacity group 'web' lets 1 of its 3 members be unavailable; vm1 would exceed it, together with vm3 (draining for E0)" in line for line in lines
+    )
+    assert any("Next: wait for room in capacity group 'web', or drain without it in 11 min." in line for line in lines)
+    assert "Capacity group 'web': 1 of 3 unavailable, limit 1: vm3 (draining for E0)." in lines
     assert status(held(vm("vm1"), vm("vm2"), vm("vm3"))) == status(plan(vm("vm1"), vm("vm2"), vm("vm3")))
 
 

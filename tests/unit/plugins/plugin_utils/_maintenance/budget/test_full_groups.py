@@ -43,7 +43,7 @@ def fleet(out: int, *hit: dict[str, Any]) -> list[dict[str, Any]]:
 )
 def test_five_of_those_that_are_out_are_named_and_the_rest_counted(out: int, text: str) -> None:
     found = plan(*fleet(out, vm("vm1", [event()])), capacity=group(out))
-    assert reason(found) == f"capacity group 'web' lets {out} of its 9 members be out; vm1 would be more, beside {text}"
+    assert reason(found) == f"capacity group 'web' lets {out} of its 9 members be unavailable; vm1 would exceed it, together with {text}"
     assert acts(plan(*fleet(out, vm("vm1", [event()])), capacity=group(out + 1))) == ["drain vm1 E1"]
 
 
@@ -51,7 +51,7 @@ def test_five_of_those_that_are_out_are_named_and_the_rest_counted(out: int, tex
 def test_an_event_that_takes_more_than_ever_fit_is_said_to(count: int, text: str) -> None:
     large = event(resources=NAMES[:count])
     found = plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(2))
-    assert reason(found) == f"capacity group 'web' lets 2 of its 9 members be out, and the event takes {text} together"
+    assert reason(found) == f"capacity group 'web' lets 2 of its 9 members be unavailable, and the event takes {text} together"
     assert acts(plan(*fleet(0, *[vm(name, [large]) for name in NAMES[:count]]), capacity=group(count))) == [f"drain {name} E1" for name in NAMES[:count]]
 
 
@@ -125,9 +125,9 @@ def test_after_its_last_moment_what_is_let_come_still_looks_for_room() -> None:
 @pytest.mark.parametrize(
     ("due", "policy", "text"),
     [
-        (900, "default", "waits for room in capacity group 'web'; drains all the same in 11 min"),
-        (900, LET_IT_COME, "waits for room in capacity group 'web'; else Azure starts it undrained in 15 min"),
-        (None, "default", "waits for room in capacity group 'web'"),
+        (900, "default", "wait for room in capacity group 'web', or drain without it in 11 min"),
+        (900, LET_IT_COME, "wait for room in capacity group 'web'; otherwise Azure starts it undrained in 15 min"),
+        (None, "default", "wait for room in capacity group 'web'"),
     ],
 )
 def test_what_comes_next_is_said(due: float | None, policy: Any, text: str) -> None:
@@ -139,7 +139,7 @@ def test_what_is_approved_undrained_waits_for_room_or_for_azure() -> None:
     seen = [vm("vm1", [its], [record("held", its, reason="capacity group 'web' has no room")]), vm("vm2", in_service=False)]
     found = plan(*seen, capacity=group(1, ("vm1", "vm2")))
     assert acts(found) == []
-    assert found["events"][0]["next"] == "waits for room in capacity group 'web'; else Azure starts it in 15 min"
+    assert found["events"][0]["next"] == "wait for room in capacity group 'web'; otherwise Azure starts it in 15 min"
 
 
 def test_the_plan_shows_each_group_as_it_is() -> None:
@@ -188,7 +188,7 @@ def test_a_vm_of_the_event_that_is_out_already_is_not_among_the_others() -> None
     two = event(resources=("vm1", "vm9"))
     found = plan(*fleet(5, vm("vm1", [two], in_service=False), vm("vm9", [two])), capacity=group(6))
     others = ", ".join(f"vm{number} (not in service)" for number in range(2, 7))
-    assert reason(found) == f"capacity group 'web' lets 6 of its 9 members be out; vm1, vm9 would be more, beside {others}"
+    assert reason(found) == f"capacity group 'web' lets 6 of its 9 members be unavailable; vm1, vm9 would exceed it, together with {others}"
 
 
 def leased(**more: Any) -> list[dict[str, Any]]:
@@ -221,7 +221,7 @@ def test_a_batch_never_fits_that_is_larger_than_a_group_allows(count: int, never
 def test_a_group_that_must_keep_somebody_says_whom_even_where_there_is_a_place() -> None:
     found = plan(vm("vm1", [event()], in_service=True), vm("vm2", in_service=True), capacity=group(1, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
     assert acts(found) == []
-    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"
+    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`, which is not met without vm1"
 
 
 def test_own_vms_that_are_out_are_taken_from_the_count_of_the_others_once() -> None:
@@ -244,7 +244,7 @@ def test_a_place_is_kept_for_an_older_event_beside_a_group_in_which_it_takes_no_
     groups = [*group(0, ("vm1",)), {**group(2, ("vm2", "vm3", "vm4", "vm5"))[0], "name": "db"}]
     found = plan(*seen, capacity=groups)
     assert not [word for word in acts(found) if word.startswith("drain")]
-    assert "lets 2 of its 4 members be out" in reason(found, "E1") and "kept for E1, which is older" in reason(found, "E2")
+    assert "lets 2 of its 4 members be unavailable" in reason(found, "E1") and "kept for E1, which is older" in reason(found, "E2")
     # Without the older one there is room.
     assert "drain vm4 E2" in acts(plan(vm("vm1", in_service=False), vm("vm2"), vm("vm3"), *seen[3:], capacity=groups))
 
@@ -262,9 +262,9 @@ def test_a_member_in_the_middle_of_an_upgrade_counts_as_out_unless_it_is_seen_to
 
 @pytest.mark.parametrize(("limit", "batch", "text"), [
     (3, ["vm1"], None),
-    (2, ["vm1"], "; vm1 would be more, beside vm2 (drained for E1), vm3 (E3 is coming)"),
+    (2, ["vm1"], "; vm1 would exceed it, together with vm2 (drained for E1), vm3 (E3 is coming)"),
     (2, ["vm2"], None),
-    (1, ["vm2"], "; vm2 would be more, beside vm3 (E3 is coming)"),
+    (1, ["vm2"], "; vm2 would exceed it, together with vm3 (E3 is coming)"),
     (0, ["vm9"], None),
     (0, [], None),
     (1, ["vm1", "vm4", "vm9"], ", and the batch takes vm1, vm4 together; it never fits: make the batch smaller"),
@@ -274,7 +274,7 @@ def test_a_batch_has_room_beside_what_is_taken_and_what_is_coming(limit: int, ba
     budget = allocation.Budget(groups, {name: list(groups) for name in ("vm1", "vm2", "vm3", "vm4")}, taken={"vm2": "drained for E1"}, out={"vm2": "x"})
     # What is taken keeps its reason, and a VM of no group counts nowhere.
     coming = {"vm2": "E2 is coming", "vm3": "E3 is coming", "vm9": "E4 is coming"}
-    expected = None if text is None else f"capacity group 'web' lets {limit} of its 4 members be out{text}"
+    expected = None if text is None else f"capacity group 'web' lets {limit} of its 4 members be unavailable{text}"
     assert allocation.no_room(budget, batch, coming) == expected
 
 
@@ -282,4 +282,4 @@ def test_a_batch_has_room_beside_what_is_taken_and_what_is_coming(limit: int, ba
 def test_what_a_group_must_keep_is_said_with_the_last_place_and_with_more(limit: int) -> None:
     seen = [vm("vm1", [event()], in_service=True), vm("vm2", in_service=True)]
     found = plan(*seen, capacity=group(limit, ("vm1", "vm2"), keep=["length(@) >= `2`"]))
-    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`; without vm1 it is not so"
+    assert reason(found) == "capacity group 'web' must keep length(@) >= `2`, which is not met without vm1"

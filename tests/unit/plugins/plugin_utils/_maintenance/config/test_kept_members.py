@@ -95,7 +95,7 @@ def test_the_last_replica_stays() -> None:
         found = plan(server("vm1", role="primary"), second, third, capacity=[db()])
         assert ("drain vm2 E1" in acts(found)) is goes
         if not goes:
-            assert f"capacity group 'db' must keep {REPLICA}; without vm2" in entry(found)["reason"]
+            assert f"capacity group 'db' must keep {REPLICA}, which is not met without vm2" in entry(found)["reason"]
             assert noted(found, "vm2")["phase"] == "held"
     # The primary is no replica: it may go, and then the number still counts.
     its = event("E1", ("vm1",))
@@ -109,7 +109,7 @@ def test_two_events_do_not_take_one_replica_each() -> None:
     seen = [server("vm1", [one, two], role="primary"), server("vm2", [one, two]), server("vm3", [one, two])]
     found = plan(*seen, capacity=[db()])
     assert acts(found) == ["drain vm2 E1"]
-    assert f"must keep {REPLICA}; without vm3, beside vm2 (E1 takes it now) it is not so" in entry(found, "E2")["reason"]
+    assert f"must keep {REPLICA}, which is not met without vm3 and vm2 (E1 takes it now)" in entry(found, "E2")["reason"]
     assert "Capacity group" not in "\n".join(status(found)), "nobody is out yet"
 
 
@@ -126,7 +126,7 @@ def test_an_event_of_unavailable_vms_makes_no_other_unavailable() -> None:
     found = plan(server("vm1", role="primary"), server("vm2", [its], [record("drained", its)]), server("vm3", state="unreachable"), capacity=[db()])
     assert "approve vm2 E1" in acts(found)
     shown = "\n".join(status(found))
-    assert f"Capacity group 'db': 2 of 3 out, kept is {REPLICA}: " in shown
+    assert f"Capacity group 'db': 2 of 3 unavailable, keep {REPLICA}: " in shown
 
 
 def test_at_its_deadline_it_goes_all_the_same_and_is_not_approved() -> None:

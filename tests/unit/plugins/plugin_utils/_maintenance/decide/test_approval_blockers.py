@@ -61,7 +61,7 @@ def test_who_could_not_be_read_is_named() -> None:
 def test_where_no_vm_of_it_can_be_read_the_command_for_the_first_is_said(identity: dict[str, str], text: str) -> None:
     said = reason(silent("vm1", **identity), silent("vm2"), vm("vm3", [TWO]))
     assert said == (
-        "vm1, vm2 could not be read; if it must go on all the same, only Azure's own command can approve it: "
+        "vm1, vm2 could not be read; if it must start anyway, approve it with Azure's own command: "
         f"az maintenance scheduledevents acknowledge {text} --scheduled-events-id E1"
     )
 

@@ -209,14 +209,14 @@ def waits(its_event: dict[str, Any], policy: Any = "default", its_record: dict[s
 
 def test_more_than_an_hour_of_notice_is_not_used_up() -> None:
     assert begins(3600)
-    assert waits(event(due=3601)) == (1, "the drain begins nearer to its time")
-    assert waits(event(due=90_000)) == (86_400, "the drain begins nearer to its time")
+    assert waits(event(due=3601)) == (1, "the drain begins closer to NotBefore")
+    assert waits(event(due=90_000)) == (86_400, "the drain begins closer to NotBefore")
 
 
 def test_a_margin_is_waited_for_but_not_beyond_the_last_moment_for_a_whole_drain() -> None:
-    assert waits(event(due=900), [{**DRAIN, "drain_at": 400}]) == (500, "the drain begins nearer to its time")
-    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}]) == (670, "the drain begins nearer to its time")
-    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}], pass_interval=300) == (370, "the drain begins nearer to its time")
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 400}]) == (500, "the drain begins closer to NotBefore")
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}]) == (670, "the drain begins closer to NotBefore")
+    assert waits(event(due=900), [{**DRAIN, "drain_at": 100}], pass_interval=300) == (370, "the drain begins closer to NotBefore")
 
 
 def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
@@ -224,7 +224,7 @@ def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
     held = record("held", names, reason="it also names db9, which are not managed here; approving would start it there too (unmanaged: wait)")
     seconds, reason = waits(names, its_record=held)
     assert seconds == 670
-    assert reason == "it cannot be approved, so the drain begins near its time"
+    assert reason == "it cannot be approved, so the drain begins shortly before NotBefore"
 
 
 def override(until: float | None = 3600, action: str = "hold") -> dict[str, Any]:

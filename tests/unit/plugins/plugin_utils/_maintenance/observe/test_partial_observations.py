@@ -53,7 +53,7 @@ def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:
 def test_events_that_ended_before_a_vm_rested_are_reported_as_over() -> None:
     over = record("recovered", approved_at=at(-600), missing_since=at(-500), outcome="completed")
     found = plan(resting("vm1", records=[over]))["events"][0]
-    assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing: it is over")
+    assert (found["phase"], found["reason"], found["next"]) == ("recovered", None, "nothing")
     left = record("approved", approved_at=at(-600), missing_since=at(-500))
     assert "no longer takes part in this run" in plan(resting("vm1", records=[left]))["events"][0]["reason"]
 

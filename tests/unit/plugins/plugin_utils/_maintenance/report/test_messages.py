@@ -59,20 +59,31 @@ def test_one_line_for_each_event() -> None:
     [
         (vm("vm1", [event()]), "Next: drain vm1."),
         (vm("vm1", [event()], [record("drained")]), "Next: approve from vm1."),
-        (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: waits for Azure to start it."),
-        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: waits for its end."),
+        (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: wait for Azure to start it."),
+        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: wait for its end."),
         (vm("vm1", [], [record("started", missing_since=at(-5))]), "no longer listed"),
         (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
-        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing: it is over."),
+        (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing."),
         (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: undo the failed drain of vm1."),
         (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
-        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing: it is left alone."),
+        (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing."),
         (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
         (vm("vm1", [event(due=None)]), "no start time given"),
     ],
 )
 def test_phase_and_next_step(observation: dict, message: str) -> None:  # type: ignore[type-arg]
     assert message in status(plan(observation))[0]
+
+
+def test_the_approval_of_an_operator_comes_next_once_the_vms_are_leased() -> None:
+    approved = record("noticed", decision={"action": "approve", "who": "ada", "why": "agreed", "vm": None, "at": at(-10), "until": at(3600)})
+    line = status(plan(vm("vm1", [event()], [approved]), run={"id": "run00001", "who": "ada", "kind": "events"}))[0]
+    assert line.endswith("noticed, approved by ada until 2027-01-15 09:00 UTC: agreed. Next: approve it once its VMs are leased.")
+
+
+def test_an_override_that_holds_longer_than_azure_waits_is_not_what_comes_next() -> None:
+    left = record("held", decision={"action": "let_it_come", "who": "ada", "why": None, "vm": None, "at": at(-10), "until": at(86_400)})
+    assert "Next: Azure starts it by itself in 100 s." in status(plan(vm("vm1", [event(due=100)], [left])))[0]
 
 
 def test_one_event_explained() -> None:
@@ -99,14 +110,14 @@ def test_one_event_explained() -> None:
 def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
     two, other = event(resources=("vm1", "vm2")), event("E2", ("vm3",))
     approved = {"action": "approve", "who": "alice", "why": "x", "at": at(-10), "until": at(3600), "vm": None, "beside": []}
-    left = [method("undoing", error="method 1-service is gone from the settings; see to it by hand")]
+    left = [method("undoing", error="method 1-service is gone from the settings; put it back by hand")]
     found = plan(
         vm("vm1", [two], [record("noticed", two, decision=approved)], records_problems=["The file x is no record."]),
         vm("vm2", [two], [record("failed", two, methods=left)]),
         vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
     )
     whole, one = status(found), status(found, event_id="E1")
-    for expected in ("because vm2 does not have it: repeat it.", "see to it by hand.", "vm1: The file x is no record."):
+    for expected in ("because vm2 does not have it: repeat it.", "put it back by hand.", "vm1: The file x is no record."):
         assert [line for line in whole if line.startswith("Problem on ") and expected in line], expected
         assert [line for line in one if line.startswith("Problem: ") and expected in line], expected
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
@@ -115,7 +126,7 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
 def test_events_that_wait_for_an_operator_say_so() -> None:
     text = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
     left = method("undoing", id="2-haproxy", method="haproxy", error=text)
-    waits = "Next: vm1 waits for an operator: put back by hand what 2-haproxy changed, or list it in drain_methods_former."
+    waits = "Next: put back by hand what 2-haproxy changed for vm1, or list it in drain_methods_former."
     over = {"outcome": "completed", "missing_since": at(-60)}
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
         assert waits in status(plan(vm("vm1", [], [its])))[0]
@@ -181,11 +192,11 @@ def test_a_planned_drain_is_not_draining_yet() -> None:
 
 
 def test_one_vms_records_do_not_hide_messages_about_others() -> None:
-    many = [method("undoing", error=f"method {number} is gone; see to it by hand") for number in range(5000)]
+    many = [method("undoing", error=f"method {number} is gone; put it back by hand") for number in range(5000)]
     events = [event(f"E{number}", ("vm1",)) for number in range(40)]
     problems = [f"problem {number} " + "x" * 9000 for number in range(50)]
     liar = vm("vm1", events, [record("drained", one, methods=many) for one in events], records_problems=problems)
-    other = record("drained", event("F", ("vm2",)), methods=[method("undoing", error="method 1 is gone; see to it by hand")])
+    other = record("drained", event("F", ("vm2",)), methods=[method("undoing", error="method 1 is gone; put it back by hand")])
     found = plan(liar, vm("vm2", [event("F", ("vm2",))], [other]))
     said = [line for line in found["summary"]["problems"] if "by hand" in line]
     assert len([line for line in said if line.startswith("vm1")]) == 5

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person's word means for the plan, and what it does not mean."""
+"""What a manual override means for the plan, and what it does not mean."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_approve_is_held_by_a_name_that_may_be_a_vm_that_was_not_read() -> None:
     its = event("E1", ("vm1", "odd"))
     found = plan(vm("vm1", [its], [said("approve", its)]), vm("host7", state="unreachable"))
     assert acts(found) == []
-    assert "odd may be a VM that could not be read; Azure's own command" in entry(found)["reason"]
+    assert "odd may be a VM that could not be read; if it must start anyway, approve it with Azure's own command" in entry(found)["reason"]
 
 
 def test_what_was_approved_is_not_drained_afterwards() -> None:
@@ -190,7 +190,7 @@ def test_what_is_over_comes_back_whatever_was_said() -> None:
 def test_let_it_come_never_drains_and_never_approves() -> None:
     for its in (event(), event(due=100), event(due=None), event(status="Started")):
         assert acts(plan(vm("vm1", [its], [said("let_it_come", its)]))) == []
-    assert "let come undrained by alice until" in lines(plan(vm("vm1", [event()], [said("let_it_come")])))
+    assert "left alone (no drain, no approval) by alice until" in lines(plan(vm("vm1", [event()], [said("let_it_come")])))
 
 
 def test_let_it_come_puts_nothing_back() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A person's word in any fleet: it does what it says and nothing else, and when its time is over it changes nothing."""
+"""A manual override in any fleet: it does what it says and nothing else, and when its time is over it changes nothing."""
 
 from __future__ import annotations
 

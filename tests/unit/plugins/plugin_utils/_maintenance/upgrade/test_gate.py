@@ -291,12 +291,12 @@ def test_coming_events_of_other_vms_use_the_budget() -> None:
 def test_unavailable_vms_use_the_budget(second: dict[str, Any]) -> None:
     found = gate_decision(leased_vm("vm1"), second, vm("vm3"), capacity=[GROUP])
     assert (found["go"], kinds(found)) == (False, ["capacity"])
-    assert "the batch" in found["why"][0] or "vm1 would be more" in found["why"][0]
+    assert "the batch" in found["why"][0] or "vm1 would exceed it" in found["why"][0]
 
 
 def test_a_batch_that_never_fits_says_so() -> None:
     found = gate_decision(leased_vm("vm1"), leased_vm("vm2"), vm("vm3"), batch=("vm1", "vm2"), capacity=[GROUP])
-    said = "capacity group 'web' lets 1 of its 3 members be out, and the batch takes vm1, vm2 together; it never fits: make the batch smaller"
+    said = "capacity group 'web' lets 1 of its 3 members be unavailable, and the batch takes vm1, vm2 together; it never fits: make the batch smaller"
     assert (found["why"], found["never"]) == ([said], True)
 
 

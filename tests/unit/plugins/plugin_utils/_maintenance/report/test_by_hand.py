@@ -1,0 +1,118 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How an operator puts a VM back where Ansible cannot: the commands really do it, and nothing of a record is run that is not a plain name."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+from typing import Any
+
+import pytest
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
+
+DIRECTORY = {"shop": {"state": "ready", "up": True}, "admin": {"state": "maint", "up": True}}
+
+
+def command(kind: str, before: Any = None, options: Any = None, state: str = "drained") -> str | None:
+    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options))
+
+
+@pytest.mark.parametrize(("kind", "before", "options", "expected"), [
+    ("service", {"a.service": "active", "b.service": "inactive", "c.socket": "reloading"}, {}, "systemctl start a.service c.socket"),
+    ("service", {"b.service": "inactive"}, {}, by_hand.NOTHING),
+    ("service", {"W3SVC": "started", "App$X": "started", "Old": "stopped"}, {}, "Start-Service -Name NAME, 'W3SVC'"),
+    ("service", {"A": "started", "B": "started"}, {"names": ["B", "A"]}, "Start-Service -Name 'A', 'B'"),
+    ("service", {"W3SVC": "paused"}, {}, "Start-Service -Name 'W3SVC'; Suspend-Service -Name 'W3SVC'"),
+    ("probe_file", {"kind": "file"}, {"path": r"C:\www\ready.txt", "present_means": "in"}, r'move /y "C:\www\ready.txt.maintenance" "C:\www\ready.txt"'),
+    ("probe_file", {"kind": "absent"}, {"path": r"C:\out", "present_means": "out"}, r'del "C:\out"'),
+    ("probe_file", {"kind": "absent"}, {"path": "/www/ready", "present_means": "in"}, by_hand.NOTHING),
+    ("command", None, {"undo": "/usr/local/sbin/join-cluster --now"}, "/usr/local/sbin/join-cluster --now"),
+    ("command", None, {"undo": ["join", "a b"]}, "join 'a b'"),
+    ("haproxy", {"server": "web1", "balancers": {"lb1": DIRECTORY}}, {},
+     "on lb1: echo 'set server shop/web1 state ready' | socat stdio /run/haproxy/admin.sock"),
+    ("haproxy", {"server": "web1", "balancers": {"localhost": {"shop": {"state": "drain", "up": True}}}}, {"socket": "lb1.example.com:9999"},
+     "on localhost: echo 'set server shop/web1 state drain' | socat stdio tcp:lb1.example.com:9999"),
+    ("haproxy", None, {}, "put its server back in HAProxy; the record does not say how it was"),
+    ("iis", {"sites": {"Default Web Site": "Started", "Old": "Stopped"}, "pools": {"Shop": "Started"}}, {},
+     "Start-WebAppPool -Name 'Shop'; Start-Website -Name 'Default Web Site'"),
+    ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {}}, {"failback": "none"}, "Resume-ClusterNode -Name 'SQL1' -Failback NoFailback"),
+    ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {"AG1": "SQL2"}}, {},
+     "Resume-ClusterNode -Name 'SQL1' -Failback Immediate; then fail back the availability groups AG1"),
+    ("wsfc", {"node": "SQL1", "state": "Paused", "aside": False}, {}, by_hand.NOTHING),
+    ("none", None, {}, by_hand.NOTHING),
+    ("tasks", None, {}, "do what the undo of method tasks does (its undo.yml, or the undo file of its entry in drain_methods)"),
+])  # fmt: skip
+def test_each_method_has_its_command(kind: str, before: Any, options: Any, expected: str) -> None:
+    assert command(kind, before, options) == expected
+    assert command(kind, before, options, state="undone") is None
+
+
+def test_every_method_of_the_engine_is_known() -> None:
+    assert {*METHODS, *WINDOWS_METHODS, "haproxy"} == set(by_hand.COMMANDS)
+
+
+@pytest.mark.parametrize("content", [b"", b"ready\n", b"\xff\x00 ' \" $(date)"])
+def test_the_command_restores_a_flag_file(content: bytes, tmp_path: pathlib.Path) -> None:
+    flag, files = tmp_path / "ready", LocalFlagFiles()
+    flag.write_bytes(content)
+    flag.chmod(0o640)
+    before = dict(files.describe(str(flag)))
+    files.set_aside(str(flag))
+    subprocess.run(["bash", "-c", str(command("probe_file", before, {"path": str(flag), "present_means": "in"}))], check=True)
+    assert files.describe(str(flag)) == before
+    assert by_hand.finding(before).startswith("a file with 'ready'" if content == b"ready\n" else "a file with ")
+
+
+def test_the_command_restores_a_link_and_removes_what_was_created(tmp_path: pathlib.Path) -> None:
+    flag, files = tmp_path / "ready", LocalFlagFiles()
+    flag.symlink_to("other")
+    before = dict(files.describe(str(flag)))
+    assert by_hand.finding(before) == "a link to 'other'"
+    files.set_aside(str(flag))
+    subprocess.run(["bash", "-c", str(command("probe_file", before, {"path": str(flag), "present_means": "in"}))], check=True)
+    assert os.readlink(flag) == "other"
+    subprocess.run(["bash", "-c", str(command("probe_file", {"kind": "absent", "mode": "0"}, {"path": str(flag), "present_means": "out"}))], check=True)
+    assert not os.path.lexists(flag) and by_hand.finding({"kind": "absent", "mode": "0"}) == "no file"
+
+
+@pytest.mark.parametrize("evil", ["a; rm -rf /", "$(id)", "`id`", "--now", "a'b", 'a"b', "a\nb", "a b", "a|b", "a&b", "ü"])
+def test_nothing_of_a_record_is_run_that_is_not_a_plain_name(evil: str) -> None:
+    assert command("service", {evil: "active"}) == "systemctl start UNIT"
+    assert command("probe_file", {"kind": "absent", "mode": "0"}, {"path": evil, "present_means": "out"}) == "rm -f PATH"
+    file = {"kind": "file", "mode": evil, "owner": evil, "group": evil, "content": evil}
+    assert evil not in str(command("probe_file", {**file, "content": ""}, {"path": "/x"}))
+    assert evil not in str(command("probe_file", file, {"path": "/x"}))
+    assert evil not in str(command("haproxy", {"server": "web1", "balancers": {"lb1": DIRECTORY}}, {"socket": evil}))
+
+
+def test_half_a_command_is_not_shown() -> None:
+    assert "too long to show" in str(command("command", None, {"undo": "x" * 5000}))
+
+
+@pytest.mark.parametrize(("about", "folders", "where"), [
+    ({}, {}, "/var/lib/azure-maintenance/event-e1.3.json"),
+    ({}, {"vm1": "/srv/records"}, "/srv/records/event-e1.3.json"),
+    ({"os_type": "Windows"}, {}, r"%ProgramData%\azure-maintenance\event-e1.3.json"),
+])  # fmt: skip
+def test_an_explained_event_says_how_to_put_its_vms_back(about: dict[str, str], folders: dict[str, str], where: str) -> None:
+    methods = [method("drained"), method("begun", id="2-probe_file", method="probe_file", before={"kind": "absent", "mode": "0"},
+                                         options={"path": "/run/out", "present_means": "out"})]  # fmt: skip
+    seen = vm("vm1", [event()], [record("draining", methods=methods)], identity={"name": "vm1", "vm_id": "1", **about})
+    lines = status(plan(seen), event_id="e1", exact=True, folders=folders)
+    start = lines.index(f"  To put vm1 back by hand, run there in this order, and leave its record {where} for the next pass:")
+    assert lines[start + 1 : start + 3] == ["    2-probe_file: rm -f /run/out", "    1-service: systemctl start web.service"]
+    assert "  2-probe_file: begun, would be put back to: no file." in lines
+
+
+def test_a_vm_that_is_back_needs_no_hand() -> None:
+    lines = status(plan(vm("vm1", [], [record("recovered", missing_since=at(-20))])), event_id="e1", exact=True)
+    assert not any("by hand" in line for line in lines)
