@@ -107,7 +107,8 @@ class Module:
             return
         if update["outcome"] == "stuck":
             raise Refused("STAND-IN: the real module waits here without end, and says nothing")
-        self.store.tick()
+        while update["status"] == "pending":
+            self.store.tick()
         if update["status"] != "successful":
             raise Refused("Project update failed")
 

@@ -83,7 +83,8 @@ class Store:
     def tick(self):
         for update in self.objects.get("project_updates", []):
             project = self.by_id("projects", update["project"])
-            if update["status"] in ACTIVE and update["outcome"] != "stuck":
+            update["looks_left"] -= 1
+            if update["status"] in ACTIVE and update["outcome"] != "stuck" and update["looks_left"] < 0:
                 update["status"] = project["status"] = update["outcome"]
         for inventory in [each for each in self.objects.get("inventories", []) if each.get("pending_deletion")]:
             inventory["looks_left"] -= 1
@@ -96,6 +97,7 @@ class Store:
         outcome = outcomes.pop(0) if len(outcomes) > 1 else outcomes[0]
         message = "Failed to download remote objects and refs: fatal: unable to access '%s': Could not resolve host" % project.get("scm_url", "")
         update = {"id": self.next_id, "project": project["id"], "status": "pending", "outcome": outcome, "job_explanation": "", "message": message}
+        update["looks_left"] = 1
         self.next_id += 1
         self.objects.setdefault("project_updates", []).append(update)
         project["status"] = "pending"
