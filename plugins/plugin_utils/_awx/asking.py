@@ -19,7 +19,7 @@ READER = "awx.awx.controller_api"
 EVERY = 2.0
 
 
-class AskingLookup(LookupBase):  # type: ignore[misc]
+class AskingLookup(LookupBase):
     """A lookup that reads from AWX."""
 
     def ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -19,9 +19,7 @@ from .syncs import usable
 SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
-def plan(
-    objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool, denied: Sequence[str] = ()
-) -> dict[str, Any]:
+def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool, denied: Sequence[str] = ()) -> dict[str, Any]:
     """Return changes (one for each object of ours, in order), wrong (why none of them may be made), busy (why they have to wait), and lines.
 
     denied: kinds that the user may not create. Nothing of the result contains secrets.

@@ -34,7 +34,8 @@ class Playing(ActionBase):
         result["changed"] = False
         store = Store()
         try:
-            Module(self.NAME, params, store, bool(self._task.check_mode), result).act()
+            module = Module(self.NAME, params, store, bool(self._task.check_mode), result)
+            module.update() if self.NAME == "project_update" else module.act()
         except Refused as refused:
             result.update(failed=True, msg=str(refused))
         except Exited:
@@ -56,8 +57,6 @@ class Module:
         self.endpoint = ENDPOINTS.get(name, name + "s")
 
     def act(self):
-        if self.name == "project_update":
-            return self.update()
         query = self.scope()
         found = self.store.find(self.endpoint, {"name": self.params["name"], **query})
         if len(found) > 1:
@@ -73,10 +72,8 @@ class Module:
             return
         fields, many = self.fields(query), self.many(query)
         new_survey = self.params.get("survey_spec") is not None and self.params["survey_spec"] != (item or {}).get("survey_spec", {})
-        syncs = self.store.next_id
         item = self.change(item, fields) if item is not None else self.create(fields)
-        if self.name == "project":
-            self.wait(item, self.store.next_id != syncs)
+        self.wait(item)
         for field, numbers in many.items():
             if sorted(item.get(field, [])) != sorted(numbers):
                 self.write()
@@ -98,12 +95,12 @@ class Module:
         self.store.enter("POST", "projects/update")
         self.result["id"] = self.store.sync(project)["id"]
         if self.params["wait"]:
-            self.wait(project, True)
+            self.wait(project)
 
-    def wait(self, project, written):
+    def wait(self, project):
         """As there: after a write until the sync has ended, without any limit. What fails here instead is a run without end."""
-        update = self.store.syncing(project)
-        if not self.params["wait"] or not written or update is None:
+        update = self.store.syncing(project) if self.endpoint.startswith("project") and self.params["wait"] and self.result["changed"] else None
+        if update is None:
             return
         if update["outcome"] == "stuck":
             raise Refused("STAND-IN: the real module waits here without end, and says nothing")

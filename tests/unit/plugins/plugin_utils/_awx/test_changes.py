@@ -98,9 +98,7 @@ def test_running_jobs_of_what_is_removed() -> None:
         ({}, {"scm_url": "b"}, {"scm_url": "a"}, "present", []),
     ],
 )
-def test_what_the_user_may_not_do(
-    capabilities: dict[str, bool], arguments: dict[str, t.Any], item: dict[str, t.Any], state: str, words: list[str]
-) -> None:
+def test_what_the_user_may_not_do(capabilities: dict[str, bool], arguments: dict[str, t.Any], item: dict[str, t.Any], state: str, words: list[str]) -> None:
     present = {"id": 1, "description": MARK, **item, "summary_fields": {"user_capabilities": capabilities}}
     assert planned(wanted(**arguments), present, state)["wrong"] == words
 
