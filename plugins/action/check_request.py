@@ -11,6 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
@@ -70,7 +71,9 @@ class ActionModule(ActionBase):
 def _lines(state: Values, given: Values) -> t.Any:
     if given["format"] not in FORMATS:
         raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {given['format']}")
-    folders = {host: mapping(about).get("records_path") for host, about in mapping(state.get("vms")).items()}
+    paths = {host: mapping(about).get("records_path") for host, about in mapping(state.get("vms")).items()}
+    # The default is another one on Windows.
+    folders = {host: path for host, path in paths.items() if path != DEFAULT_PATH}
     return status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=folders)
 
 

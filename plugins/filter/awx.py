@@ -23,11 +23,16 @@ def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False
         raise AnsibleFilterError(f"maintenance.azure.awx_objects: {error}") from error
 
 
-def awx_changes(wanted: Any, found: Any, state: Any = "present", adopt: Any = False) -> dict[str, Any]:
+def awx_changes(wanted: Any, found: Any, state: Any = "present", adopt: Any = False, denied: Any = ()) -> dict[str, Any]:
     """Return the changes that AWX needs."""
     if state not in ("present", "absent"):
         raise AnsibleFilterError(f"maintenance.azure.awx_changes: state is present or absent, not {state!r}")
-    return changes.plan(wanted, found, str(state), bool(adopt))
+    return changes.plan(wanted, found, str(state), bool(adopt), denied)
+
+
+def awx_with_ids(arguments: Any, inventories: Any) -> dict[str, Any]:
+    """Return a template's arguments with the id of its inventory."""
+    return changes.with_ids(arguments, inventories)
 
 
 def awx_refusal(result: Any, wanted: Any = None) -> str:
@@ -48,6 +53,7 @@ class FilterModule:
         return {
             "awx_objects": awx_objects,
             "awx_changes": awx_changes,
+            "awx_with_ids": awx_with_ids,
             "awx_refusal": awx_refusal,
             "aap_configuration": aap_configuration,
         }

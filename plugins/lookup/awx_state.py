@@ -27,9 +27,14 @@ options:
     description: The objects.
     required: true
   with_users:
-    description: Whether to also read what uses the objects. Removing objects needs it.
+    description: Whether to also read what uses the objects, and which of their jobs run. Removing objects needs it.
     type: bool
     default: false
+  wait_seconds:
+    description: Seconds to wait while AWX deletes an inventory of one of the names. With V(0), it counts as gone.
+    type: int
+    default: 0
+    version_added: 2.1.0
 seealso:
   - plugin: maintenance.azure.awx_objects
     plugin_type: filter
@@ -59,6 +64,10 @@ _raw:
       description: For each object what AWX has of it, in the same order. Empty where it has none.
       type: list
       elements: dict
+    denied:
+      description: Kinds of objects that are missing, and that the user may not create, as far as AWX tells.
+      type: list
+      elements: str
     version:
       description: The version of collection awx.awx.
       type: str
@@ -68,19 +77,16 @@ import importlib
 import json
 import os
 import pathlib
-from collections.abc import Mapping
+import time
 from typing import Any
 
 import yaml
 from ansible.errors import AnsibleError
-from ansible.plugins.loader import lookup_loader
-from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, reading, refusals
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
 
-COLLECTION = "awx.awx"
-READER = "awx.awx.controller_api"
 CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_cli.cfg"), pathlib.Path("tower_cli.cfg"))
 
 
@@ -99,7 +105,7 @@ def installed() -> str | None:
     return "unknown"
 
 
-class LookupModule(LookupBase):
+class LookupModule(AskingLookup):
     """Ansible's entry point."""
 
     def run(self, terms: list[Any], variables: Any = None, **kwargs: Any) -> list[dict[str, Any]]:
@@ -109,19 +115,26 @@ class LookupModule(LookupBase):
         configured = any(path.expanduser().is_file() for path in CONFIGURED)
         refused = refusals.collection(version) or refusals.login(os.environ, configured)
         found: list[dict[str, Any]] = []
+        denied: list[str] = []
         if not refused:
             try:
-                found = reading.read(terms, self._ask, bool(self.get_option("with_users")))
+                found = self._read(terms)
+                denied = reading.denied(terms, found, self.may_make)
             except AwxError as error:
                 refused = str(error)
             except AnsibleError as error:
                 refused = refusals.explain(str(error))
         refused = hiding.redact(refused, hiding.secrets(terms))
-        return [{"refused": refused, "found": found, "version": version or ""}]
+        return [{"refused": refused, "found": found, "denied": denied, "version": version or ""}]
 
-    def _ask(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Send one request, or one for each page. Return an answer that is not a list as a list of one."""
-        reader = lookup_loader.get(READER, loader=self._loader, templar=self._templar)
-        if reader is None:
-            raise AnsibleError(f"lookup {READER} is missing in the installed collection {COLLECTION}")
-        return list(reader.run([endpoint], None, query_params=dict(query), return_all=True))
+    def _read(self, terms: list[Any]) -> list[dict[str, Any]]:
+        seconds = int(self.get_option("wait_seconds"))
+        ends = time.monotonic() + seconds
+        found = reading.read(terms, self.ask, bool(self.get_option("with_users")))
+        while seconds and reading.deleting(found):
+            if time.monotonic() >= ends:
+                names = ", ".join(reading.deleting(found))
+                raise AwxError(f"AWX is still deleting {names} after {seconds} s: run this again when that has ended, or raise awx_wait_seconds")
+            time.sleep(EVERY)
+            found = reading.read(terms, self.ask, bool(self.get_option("with_users")))
+        return [{} if item.get("pending_deletion") else item for item in found]

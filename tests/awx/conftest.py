@@ -80,7 +80,7 @@ class Awx:
     def refused(self, *arguments: str, **given: t.Any) -> str:
         outcome = self.run(*arguments, **given)
         assert outcome.code != 0, outcome.output
-        assert "Traceback" not in outcome.output and outcome.output.count("fatal: ") <= 2, outcome.output
+        assert "Traceback" not in outcome.output and outcome.output.count("fatal: [localhost]: ") <= 2, outcome.output
         return outcome.refusal
 
     # The file

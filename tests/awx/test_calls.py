@@ -56,11 +56,11 @@ def everything(render: t.Callable[..., dict[str, t.Any]]) -> dict[str, t.Any]:
 
 def test_every_module_that_is_called_is_known() -> None:
     made, removed = ({module for module, _given, file in calls() if file == name} for name in ("present.yml", "absent.yml"))
-    assert made == set(OPTIONS["modules"]) == {kind.name for kind in KINDS}
-    assert removed == made - {"label"}
+    assert made == set(OPTIONS["modules"]) == {kind.name for kind in KINDS} | {"project_update"}
+    assert removed == made - {"label", "project_update"}
     for module, given, file in calls():
         assert set(given) <= set(OPTIONS["modules"][module]["options"]), f"{file}: {module}"
-        assert given["state"] in OPTIONS["modules"][module]["options"]["state"]["choices"]
+        assert module == "project_update" or given["state"] in OPTIONS["modules"][module]["options"]["state"]["choices"]
         required = {name for name, option in OPTIONS["modules"][module]["options"].items() if option.get("required")}
         assert required <= set(given), f"{file}: {module}"
 
@@ -93,6 +93,17 @@ def test_variables_of_infra_aap_configuration(everything: dict[str, t.Any]) -> N
     assert [entry["name"] for entry in everything["aap"]["controller_schedules"]] == ["Test Maintenance respond", "Test Maintenance keep enabled"]
     made = {(one["kind"], one["name"]) for one in everything["objects"] if one["made"]}
     assert len(made) == sum(len(entries) for entries in everything["aap"].values())
+
+
+def test_options_are_those_of_a_real_awx() -> None:
+    """Where an AWX that ran differed from the published source that was read before."""
+    modules = {name: module["options"] for name, module in OPTIONS["modules"].items()}
+    assert OPTIONS["source"]["compared"]["awx"] == "e21dd0a" and OPTIONS["source"]["compared"]["awx.awx"] == "24.6.2"
+    assert 5 in modules["job_template"]["verbosity"]["choices"]
+    assert all("exists" in modules[name]["state"]["choices"] for name in ("organization", "workflow_job_template"))
+    assert {"terraform", "openshift_virtualization"} <= set(modules["inventory_source"]["source"]["choices"])
+    assert "hcloud" not in modules["inventory_source"]["source"]["choices"]
+    assert not modules["execution_environment"]["image"].get("required") and "custom_virtualenv" in modules["project"]
 
 
 def test_sources_are_named() -> None:

@@ -90,6 +90,8 @@ def edited(known: dict[str, t.Any]) -> None:
     observe["success_nodes"].append(report["id"])
     # The module takes no edge away from a node that shall have none.
     report["failure_nodes"].append(failure["id"])
+    # Nor does it send a value that is false.
+    observe["all_parents_must_converge"] = True
 
 
 def test_a_hand_edit_is_told_and_put_back(awx: Awx) -> None:
@@ -109,6 +111,7 @@ def test_a_hand_edit_is_told_and_put_back(awx: Awx) -> None:
         "  survey_spec.spec.respond_wait.default: 'true' -> 'false'",
         "change workflow Maintenance",
         "  workflow_nodes.observe.success: ['report', 'respond'] -> ['respond']",
+        "  workflow_nodes.observe.all_parents_must_converge: True -> False",
         "  workflow_nodes.report.failure: ['report failure'] -> []",
         "change schedule Maintenance respond",
         "  enabled: False -> True",
@@ -129,14 +132,18 @@ def nameless(objects: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def test_an_approval_is_made_once(awx: Awx) -> None:
-    """The real module says in check mode that each approval would change. We do not ask it."""
+    """The real module changes each approval each time that it is given one (facts of a real AWX): so it is given none that is as it should be."""
     awx.applied(awx_workflow_approval=True)
     approve, respond = awx.one("workflow_job_template_nodes", "approve"), awx.one("workflow_job_template_nodes", "respond")
     assert awx.one("workflow_job_template_nodes", "observe")["success_nodes"] == [approve["id"]]
     assert approve["success_nodes"] == [respond["id"]] and approve["failure_nodes"] == [awx.one("workflow_job_template_nodes", "report")["id"]]
     assert awx.one("workflow_approval_templates", "Respond to maintenance")["timeout"] == 600
-    assert awx.applied(awx_workflow_approval=True).changed == 0
+    again = awx.applied(awx_workflow_approval=True)
+    assert again.changed == 0 and "has encrypted data" not in again.output
     assert awx.applied("--check", awx_workflow_approval=True).changed == 0
+    later = awx.applied(awx_workflow_approval=True, awx_workflow_approval_seconds=60)
+    assert later.lines == ["change workflow Maintenance", "  workflow_nodes.approve.timeout: 600 -> 60"]
+    assert awx.one("workflow_approval_templates", "Respond to maintenance")["timeout"] == 60
     without = awx.applied()
     assert "  workflow_nodes.observe.success: ['approve'] -> ['respond']" in without.lines
     assert "approve" not in [node["identifier"] for node in awx.objects["workflow_job_template_nodes"]]

@@ -13,19 +13,47 @@ from typing import Any
 
 from .comparing import differences, superfluous
 from .hiding import hide, hide_difference
-from .kinds import BY_NAME, KINDS, MARK
+from .kinds import BY_NAME, KINDS, MARK, STARTED
+from .syncs import usable
 
 SINGULAR = {kind.endpoint: kind.label for kind in KINDS}
 
 
-def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool) -> dict[str, Any]:
-    """Return changes (one for each object of ours, in order), wrong (why none of them may be made), and lines. None of it contains secrets."""
+def plan(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], state: str, adopt: bool, denied: Sequence[str] = ()) -> dict[str, Any]:
+    """Return changes (one for each object of ours, in order), wrong (why none of them may be made), busy (why they have to wait), and lines.
+
+    denied: kinds that the user may not create. Nothing of the result contains secrets.
+    """
     objects = [hide(one) for one in objects]
     pairs = [(one, item) for one, item in zip(objects, found, strict=True) if one["made"]]
     changes = _removals(pairs) if state == "absent" else [_presence(one, item, adopt) for one, item in pairs]
     wrong = [] if state == "absent" else [problem for one, item in zip(objects, found, strict=True) for problem in _missing(one, item)]
     wrong += [f"{change['words']}: {change['why']}" for change in changes if change["action"] == "foreign"]
-    return {"changes": changes, "wrong": wrong, "lines": [line for change in changes for line in _lines(change)]}
+    wrong += _not_allowed(changes, {(str(one["kind"]), str(one["name"])): item for one, item in pairs}, denied)
+    busy = [f"job {job} of {change['words']} runs" for change in changes if change["action"] == "remove" for job in change["jobs"]]
+    return {"changes": changes, "wrong": wrong, "busy": busy, "lines": [line for change in changes for line in _lines(change)]}
+
+
+def with_ids(arguments: Mapping[str, Any], inventories: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a template's arguments with the id of its inventory: by name the modules look in all organizations, and refuse two of one name."""
+    ids = {item["name"]: str(item["id"]) for item in inventories if item}
+    return {key: ids.get(value, value) if key == "inventory" else value for key, value in arguments.items()}
+
+
+def _not_allowed(changes: Sequence[Mapping[str, Any]], items: Mapping[tuple[str, str], Mapping[str, Any]], denied: Sequence[str]) -> list[str]:
+    """Return what the user may not do, as far as AWX tells."""
+    refused: dict[str, list[str]] = {}
+    for change in changes:
+        may = (items[change["kind"], change["name"]].get("summary_fields") or {}).get("user_capabilities") or {}
+        if change["action"] == "make" and change["kind"] in denied:
+            refused.setdefault("create", []).append(change["words"])
+        elif change["action"] == "change" and not may.get("edit", True):
+            refused.setdefault("change", []).append(change["words"])
+        elif change["action"] == "sync" and not may.get("start", True):
+            refused.setdefault("synchronize", []).append(change["words"])
+        elif change["action"] == "remove" and not may.get("delete", True):
+            refused.setdefault("remove", []).append(change["words"])
+    return [f"this user may not {what} {', '.join(words)}" for what, words in refused.items()]
 
 
 def _missing(one: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
@@ -54,6 +82,8 @@ def _change(one: Mapping[str, Any], action: str, why: str = "", differing: Seque
         "why": why,
         "differences": list(differing),
         "arguments": dict(one["arguments"]),
+        "jobs": [],
+        "goes_with": "",
     }
 
 
@@ -68,13 +98,27 @@ def _presence(one: Mapping[str, Any], item: Mapping[str, Any], adopt: bool) -> d
         wanted.setdefault("pull", "missing")
     differing = [hide_difference(each) for each in differences(str(one["kind"]), wanted, item)]
     change = _change(one, "change" if differing else "same", differing=differing)
-    if "workflow_nodes" in wanted and superfluous(wanted["workflow_nodes"], item):
-        change["arguments"]["destroy_current_nodes"] = True
+    if one["kind"] == "project" and not differing and not usable(item):
+        change.update(action="sync", why=f"its last sync is {item['status']}")
+    if "workflow_nodes" in wanted:
+        _nodes(change, item)
     return change
 
 
+def _nodes(change: dict[str, Any], item: Mapping[str, Any]) -> None:
+    """Leave nodes out that are as wanted: the module sends an approval each time, and each time counts it as a change."""
+    arguments = change["arguments"]
+    if superfluous(arguments["workflow_nodes"], item):
+        arguments["destroy_current_nodes"] = True
+    elif not any(str(each["what"]).startswith("workflow_nodes") for each in change["differences"]):
+        del arguments["workflow_nodes"]
+
+
 def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the removals in reverse order of creation. Keep an object that others use, and whatever a kept object uses."""
+    """Return the removals in reverse order of creation. Keep an object that others use, and whatever a kept object uses.
+
+    A schedule whose template is removed goes with it, and not before: a template that AWX does not remove then still has its schedule.
+    """
     gone: set[tuple[str, Any]] = set()
     changes = []
     for kind in reversed(KINDS):
@@ -83,6 +127,9 @@ def _removals(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> l
             if change["action"] == "remove":
                 gone.add((kind.endpoint, item["id"]))
             changes.append(change)
+    templates = {change["name"]: change["words"] for change in changes if change["kind"] in STARTED and change["action"] == "remove"}
+    for change in changes:
+        change["goes_with"] = templates.get(change["arguments"].get("unified_job_template"), "")
     return changes
 
 
@@ -95,14 +142,14 @@ def _removal(one: Mapping[str, Any], item: Mapping[str, Any], gone: set[tuple[st
     users = sorted({f"{SINGULAR.get(user['endpoint'], user['endpoint'].removesuffix('s'))} {user['name']}" for user in using})
     if users:
         return _change(one, "keep", f"is used by {', '.join(users)}")
-    return _change(one, "remove")
+    return {**_change(one, "remove"), "jobs": list(item.get("jobs") or [])}
 
 
 def _lines(change: Mapping[str, Any]) -> list[str]:
     """Return the lines to print for a change; none if the object is already as wanted."""
     if change["action"] == "same":
         return []
-    if change["action"] in ("keep", "foreign"):
+    if change["action"] in ("keep", "foreign", "sync"):
         return [f"{change['action']} {change['words']}: {change['why']}"]
     details = [f"  {each['what']}: {_short(each['before'])} -> {_short(each['after'])}" for each in change["differences"]]
     return [f"{change['action']} {change['words']}", *details]

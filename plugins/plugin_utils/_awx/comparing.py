@@ -29,7 +29,7 @@ def differences(kind: str, wanted: Mapping[str, Any], item: Mapping[str, Any]) -
             continue
         known, present = _present(kind, option, item)
         if known:
-            found += _compare(option, present, _as_kept(kind, option, value))
+            found += _compare(option, present, _as_kept(kind, option, value), strict=option in TEXTS)
     return found
 
 
@@ -88,15 +88,19 @@ def graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             one[edge] = sorted(names.get(target, str(target)) for target in node.get(f"{edge}_nodes") or [])
         if "timeout" in started:
             one["timeout"] = started["timeout"]
-        one["extra_data"] = node.get("extra_data") or {}
-        shown[str(node["identifier"])] = one
+        shown[str(node["identifier"])] = {**one, **_node_fields(node)}
     return shown
+
+
+def _node_fields(node: Mapping[str, Any]) -> dict[str, Any]:
+    converge = bool(node.get("all_parents_must_converge"))
+    return {"extra_data": node.get("extra_data") or {}, "limit": node.get("limit") or "", "all_parents_must_converge": converge}
 
 
 def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     shown = {}
     for node in nodes:
-        one: dict[str, Any] = {"starts": node["unified_job_template"]["name"], "extra_data": node.get("extra_data") or {}}
+        one: dict[str, Any] = {"starts": node["unified_job_template"]["name"], **_node_fields(node)}
         for edge in ("success", "failure", "always"):
             one[edge] = sorted(target["identifier"] for target in node["related"][f"{edge}_nodes"])
         if "timeout" in node["unified_job_template"]:
@@ -106,25 +110,28 @@ def _wanted_graph(nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def superfluous(wanted: Sequence[Mapping[str, Any]], item: Mapping[str, Any]) -> bool:
-    """Return whether a workflow has nodes or edges to remove. The module only adds, unless it recreates all nodes."""
+    """Return whether a workflow has nodes, edges or values to remove. The module only adds, and sends no empty value, unless it recreates all nodes."""
     present, after = graph((item.get("more") or {}).get("workflow_nodes") or []), _wanted_graph(wanted)
     for name, node in present.items():
         if name not in after or node["starts"] != after[name]["starts"]:
             return True
         if any(set(node[edge]) - set(after[name][edge]) for edge in ("success", "failure", "always")):
             return True
+        if any(node.get(key) and not after[name][key] for key in ("timeout", "extra_data", "limit", "all_parents_must_converge") if key in after[name]):
+            return True
     return False
 
 
-def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
-    """Return the differing values only, so that one changed word does not print a whole survey."""
-    if before in (None, "", [], {}) and after in (None, "", [], {}):
+def _compare(what: str, before: Any, after: Any, strict: bool = False) -> list[dict[str, Any]]:
+    """Return the differing values only, so that one changed word does not print a whole survey. strict: an empty value and a missing one differ."""
+    empty = before in (None, "", [], {}) and after in (None, "", [], {})
+    if empty and (not strict or before == after):
         return []
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        return list(_inside(what, before, after))
+        return list(_inside(what, before, after, strict))
     before_by, after_by = _keyed(before), _keyed(after)
     if before_by is not None and after_by is not None and (before_by or after_by):
-        found = list(_inside(what, before_by, after_by))
+        found = list(_inside(what, before_by, after_by, strict))
         if not found and list(before_by) != list(after_by):
             return [{"what": f"{what} (order)", "before": list(before_by), "after": list(after_by)}]
         return found
@@ -133,7 +140,7 @@ def _compare(what: str, before: Any, after: Any) -> list[dict[str, Any]]:
     return [{"what": what, "before": before, "after": after}]
 
 
-def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any], strict: bool) -> Iterator[dict[str, Any]]:
     for key in [*before, *(key for key in after if key not in before)]:
         # Keys that AWX adds to a notification's configuration are not a difference.
         if what == "notification_configuration" and key not in after:
@@ -141,7 +148,15 @@ def _inside(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> I
         # Only some versions show a timeout, and only for some nodes.
         if key == "timeout" and what.startswith("workflow_nodes") and (key not in before or key not in after):
             continue
-        yield from _compare(f"{what}.{key}", before.get(key), after.get(key))
+        if strict and (key in before) != (key in after):
+            yield {"what": f"{what}.{key}", "before": _said(before, key), "after": _said(after, key)}
+        else:
+            yield from _compare(f"{what}.{key}", before.get(key), after.get(key), strict)
+
+
+def _said(values: Mapping[str, Any], key: str) -> Any:
+    """Return the value, or None where there is none; null is told apart from that."""
+    return "null" if key in values and values[key] is None else values.get(key)
 
 
 def _keyed(value: Any) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .hiding import hide_found
-from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, AwxError
+from .kinds import BY_NAME, ENDPOINTS, NOTIFIED, STARTED, AwxError
 
 Ask = Callable[[str, Mapping[str, Any]], list[dict[str, Any]]]
 
@@ -42,6 +42,10 @@ USERS = {
 }
 
 
+# Kinds that need no other object of the data set but the organization. For the others AWX may say no only because those do not exist yet.
+ALONE = ("organization", "execution_environment", "notification_template", "project", "inventory")
+
+
 def read(objects: Sequence[Mapping[str, Any]], ask: Ask, with_users: bool) -> list[dict[str, Any]]:
     """Return for each object what AWX has of it, in the same order; empty if it has none. Secrets are hidden. with_users: also read its users."""
     return [hide_found(one, _read_one(one, ask, with_users)) for one in objects]
@@ -49,7 +53,9 @@ def read(objects: Sequence[Mapping[str, Any]], ask: Ask, with_users: bool) -> li
 
 def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, Any]:
     kind, arguments = str(one["kind"]), one["arguments"]
-    found = ask(ENDPOINTS.get(kind, f"{kind}s"), _query(kind, arguments))
+    found = ask(ENDPOINTS.get(kind, f"{kind}s"), query(kind, arguments))
+    # Deletion takes AWX a while. Where it is the only one of its name, its creator has to wait for that.
+    found = [each for each in found if not each.get("pending_deletion")] or (found[:1] if one["made"] else [])
     if len(found) > 1:
         raise AwxError(
             f"AWX has {len(found)} of the name {one['name']} among its {ENDPOINTS.get(kind, kind)}, and the modules of awx.awx find them by name alone; "
@@ -62,10 +68,23 @@ def _read_one(one: Mapping[str, Any], ask: Ask, with_users: bool) -> dict[str, A
         item["more"] = _more(kind, item, arguments, ask)
         if with_users:
             item["users"] = [_user(endpoint, user) for endpoint, field in USERS.get(kind, []) for user in ask(endpoint, {field: item["id"]})]
+            running = {"unified_job_template": item["id"], "status__in": "new,pending,waiting,running"}
+            item["jobs"] = [int(job["id"]) for job in ask("unified_jobs", running)] if kind in STARTED else []
     return item
 
 
-def _query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def deleting(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of objects that AWX is still deleting."""
+    return [str(item["name"]) for item in found if item.get("pending_deletion")]
+
+
+def denied(objects: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], may_make: Callable[[str], bool]) -> list[str]:
+    """Return the kinds that are missing in AWX and that this user may not create."""
+    missing = {str(one["kind"]) for one, item in zip(objects, found, strict=True) if one["made"] and not item}
+    return [kind for kind in ALONE if kind in missing and not may_make(ENDPOINTS[kind])]
+
+
+def query(kind: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the query that finds an object, with names of related objects if its name alone is not unique."""
     query = {"name": arguments["name"]}
     for scope in BY_NAME[kind].scope if kind in BY_NAME else ():
@@ -87,8 +106,19 @@ def _more(kind: str, item: Mapping[str, Any], arguments: Mapping[str, Any], ask:
         found = ask(f"{place}/survey_spec", {})
         more["survey_spec"] = found[0] if found else {}
     if "workflow_nodes" in arguments:
-        more["workflow_nodes"] = ask("workflow_job_template_nodes", {"workflow_job_template": item["id"]})
+        nodes = ask("workflow_job_template_nodes", {"workflow_job_template": item["id"]})
+        more["workflow_nodes"] = [_node(node, ask) for node in nodes]
     return more
+
+
+def _node(node: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
+    """Return a node with the timeout of its approval, which AWX does not show with the node."""
+    summary = node.get("summary_fields") or {}
+    started = summary.get("unified_job_template") or {}
+    if started.get("unified_job_type") != "workflow_approval" or "timeout" in started:
+        return dict(node)
+    approval = ask(f"workflow_approval_templates/{started['id']}", {})[0]
+    return {**node, "summary_fields": {**summary, "unified_job_template": {**started, "timeout": approval.get("timeout", 0)}}}
 
 
 def _user(endpoint: str, user: Mapping[str, Any]) -> dict[str, Any]:

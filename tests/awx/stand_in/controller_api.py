@@ -15,11 +15,18 @@ class LookupModule(LookupBase):
     def run(self, terms, variables=None, query_params=None, return_all=False):
         parts = terms[0].strip("/").split("/")
         store = Store()
+        store.tick()
+        store.save()
         try:
             if len(parts) == 1:
                 return [store.view(parts[0], item) for item in store.find(parts[0], query_params or {})]
             store.enter("GET", terms[0])
             item = store.by_id(parts[0], int(parts[1]))
+            if len(parts) == 2:
+                return [store.view(parts[0], item)]
+            if parts[2] == "events":
+                failed = [{"failed": True, "event_data": {"res": {"msg": item["message"]}}, "stdout": "fatal: [localhost]: FAILED!"}]
+                return failed if item["status"] == "failed" else []
             if parts[2] == "survey_spec":
                 return [item.get("survey_spec", {})]
             return [store.view(MANY[parts[2]], store.by_id(MANY[parts[2]], number)) for number in item.get(parts[2], [])]

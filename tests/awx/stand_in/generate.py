@@ -52,16 +52,17 @@ NODE = {node!r}
 """
 
 
-def generate(folder: pathlib.Path, version: str = "24.6.1") -> pathlib.Path:
+def generate(folder: pathlib.Path, version: str = "24.6.2") -> pathlib.Path:
     """The path for ANSIBLE_COLLECTIONS_PATH."""
     collection = folder / "ansible_collections" / "awx" / "awx"
-    for name in ("action", "lookup", "modules", "plugin_utils"):
+    for name in ("action", "lookup", "modules", "module_utils", "plugin_utils"):
         (collection / "plugins" / name).mkdir(parents=True)
     (collection / "galaxy.yml").write_text(GALAXY.format(version=version))
     (collection / "README.md").write_text(README)
     for name in ("store", "playing", "workflow"):
         shutil.copy(HERE / f"{name}.py", collection / "plugins" / "plugin_utils")
     shutil.copy(HERE / "controller_api.py", collection / "plugins" / "lookup")
+    shutil.copy(HERE / "requests.py", collection / "plugins" / "module_utils" / "controller_api.py")
     modules: dict[str, t.Any] = {name: module["options"] for name, module in OPTIONS["modules"].items()}
     for name in modules:
         (collection / "plugins" / "action" / f"{name}.py").write_text(ACTION.format(name=name))
@@ -77,7 +78,7 @@ def new_store(path: pathlib.Path, **rules: t.Any) -> None:
     objects = {
         "organizations": [{"id": 1, "name": "Default", "description": "The world's"}],
         "credentials": [{"id": 2, "name": "VM login", **shared}, {"id": 3, "name": "Azure reader", **shared}],
-        "projects": [{"id": 4, "name": "Web", "description": "Ours", **shared}],
+        "projects": [{"id": 4, "name": "Web", "description": "Ours", "status": "successful", **shared}],
         "inventories": [{"id": 5, "name": "Web servers", "description": "", "kind": "", "variables": "", **shared}],
         "job_templates": [{"id": 6, "name": "Deploy web", "description": "", "project": 4, "inventory": 5, **shared}],
         "notification_templates": [{"id": 7, "name": "Tell operations", "description": "", **shared}],

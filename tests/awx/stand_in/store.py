@@ -36,11 +36,17 @@ JOBS = {"job_templates": "job", "workflow_job_templates": "workflow_job", "workf
 # What goes when something goes: endpoint -> where, by which field.
 OWNED = {
     "organizations": [(endpoint, "organization") for endpoint in ("teams", "credentials", "execution_environments", "notification_templates", "labels")]
-    + [(endpoint, "organization") for endpoint in ("workflow_job_templates", "job_templates", "inventories", "projects")],
+    + [(endpoint, "organization") for endpoint in ("workflow_job_templates", "job_templates", "projects")],
     "inventories": [("inventory_sources", "inventory")],
+    "projects": [("project_updates", "project"), ("schedules", "unified_job_template")],
+    "inventory_sources": [("schedules", "unified_job_template")],
     "job_templates": [("workflow_job_template_nodes", "unified_job_template"), ("schedules", "unified_job_template")],
     "workflow_job_templates": [("workflow_job_template_nodes", "workflow_job_template"), ("schedules", "unified_job_template")],
 }
+
+
+# Jobs that have not ended.
+ACTIVE = ("new", "pending", "waiting", "running")
 
 
 class Refused(Exception):
@@ -48,7 +54,9 @@ class Refused(Exception):
 
 
 class Store:
-    """The file. Rules: tokens (who may log in), down, deny (list of "METHOD endpoint")."""
+    """The file. Rules: tokens (who may log in), down, deny (list of "METHOD endpoint", also PATCH and DELETE), playbooks (of a synchronized project),
+    syncs (how the next ones end: successful, failed, or stuck, which is never), deletion (after how many looks an inventory is gone), starts_late
+    (a job that starts when something is removed), invalid."""
 
     def __init__(self):
         self.path = pathlib.Path(os.environ["AWX_STAND_IN_STORE"])
@@ -70,6 +78,34 @@ class Store:
         if method != "GET":
             self.log.append("%s %s" % (method, endpoint))
 
+    # Time, which passes with each look of the lookup
+
+    def tick(self):
+        for update in self.objects.get("project_updates", []):
+            project = self.by_id("projects", update["project"])
+            update["looks_left"] -= 1
+            if update["status"] in ACTIVE and update["outcome"] != "stuck" and update["looks_left"] < 0:
+                update["status"] = project["status"] = update["outcome"]
+        for inventory in [each for each in self.objects.get("inventories", []) if each.get("pending_deletion")]:
+            inventory["looks_left"] -= 1
+            if inventory["looks_left"] < 0:
+                self.remove("inventories", inventory)
+
+    def sync(self, project):
+        """AWX starts one by itself for a new project, and for one whose source has changed."""
+        outcomes = self.rules.get("syncs") or ["successful"]
+        outcome = outcomes.pop(0) if len(outcomes) > 1 else outcomes[0]
+        message = "Failed to download remote objects and refs: fatal: unable to access '%s': Could not resolve host" % project.get("scm_url", "")
+        update = {"id": self.next_id, "project": project["id"], "status": "pending", "outcome": outcome, "job_explanation": "", "message": message}
+        update["looks_left"] = 1
+        self.next_id += 1
+        self.objects.setdefault("project_updates", []).append(update)
+        project["status"] = "pending"
+        return update
+
+    def syncing(self, project):
+        return next((each for each in self.objects.get("project_updates", []) if each["project"] == project["id"] and each["status"] in ACTIVE), None)
+
     # Looking up
 
     def all(self, endpoint):
@@ -88,6 +124,8 @@ class Store:
         return [item for item in self.all(endpoint) if all(self.matches(item, key.split("__"), value) for key, value in query.items())]
 
     def matches(self, item, path, value):
+        if path[-1] == "in":
+            return any(self.matches(item, path[:-1], one) for one in value.split(","))
         if len(path) == 1:
             if path[0] not in item and path[0] not in ONE:
                 raise Refused("Failed to query the API: no field named %s" % path[0])
@@ -98,6 +136,8 @@ class Store:
     def one(self, endpoint, name, **query):
         """get_exactly_one."""
         found = self.find(endpoint, {"name": name, **query})
+        # As there: a number may be an id.
+        found += [item for item in self.all(endpoint) if str(item["id"]) == str(name) and item not in found]
         if len(found) != 1:
             asked = "&".join("%s=%s" % pair for pair in {"name": name, **query}.items())
             raise Refused("Request to /api/v2/%s/?%s returned %d items, expected 1" % (endpoint, asked, len(found)))
@@ -114,10 +154,15 @@ class Store:
                 summary[field] = {"id": related["id"], "name": related.get("name"), "description": related.get("description", "")}
                 if field == "unified_job_template":
                     summary[field]["unified_job_type"] = JOBS.get(self.endpoint_of(related["id"]), "")
-                    summary[field].update({"timeout": related["timeout"]} if self.endpoint_of(related["id"]) == "workflow_approval_templates" else {})
         for field in ("labels", "credentials"):
             names = [{"id": number, "name": self.by_id(field, number)["name"]} for number in item.get(field, [])]
             summary[field] = {"count": len(names), "results": names} if field == "labels" else names
+        if endpoint == "projects":
+            updates = [each for each in self.objects.get("project_updates", []) if each["project"] == item["id"]]
+            for key, one in (("current_update", self.syncing(item)), ("last_update", next((each for each in reversed(updates)), None))):
+                summary.update({key: {"id": one["id"], "status": one["status"]}} if one else {})
+        denied = self.rules.get("deny", [])
+        summary["user_capabilities"] = {"edit": "PATCH %s" % endpoint not in denied, "delete": "DELETE %s" % endpoint not in denied}
         shown.update(summary_fields=summary, url="/api/v2/%s/%d/" % (endpoint, item["id"]), type=endpoint[:-1])
         return shown
 
@@ -128,14 +173,29 @@ class Store:
         item = {"id": self.next_id, **fields}
         self.next_id += 1
         self.objects.setdefault(endpoint, []).append(item)
+        if endpoint == "projects" and item.get("scm_type"):
+            self.sync(item)
         return item
 
     def update(self, endpoint, item, fields):
         self.enter("PATCH", endpoint)
+        moved = any(item.get(field) != value for field, value in fields.items() if field.startswith("scm_") or field == "credential")
         item.update(fields)
+        if endpoint == "projects" and item.get("scm_type") and moved:
+            self.sync(item)
 
     def delete(self, endpoint, item):
         self.enter("DELETE", endpoint)
+        for job in [each for each in self.objects.get("unified_jobs", []) if each["id"] == self.rules.get("starts_late")]:
+            job["status"] = "running"
+        if any(job["unified_job_template"] == item["id"] and job["status"] in ACTIVE for job in self.objects.get("unified_jobs", [])):
+            raise Refused("Unable to delete %s %s: Resource is being used by running jobs." % (endpoint[:-1], item.get("name")))
+        if endpoint == "inventories":
+            # A task of AWX does it later. Templates lose the inventory at once.
+            item.update(pending_deletion=True, looks_left=self.rules.get("deletion", 1))
+            for other in (each for where in ("job_templates", "workflow_job_templates") for each in self.objects.get(where, [])):
+                other.update({"inventory": None} if other.get("inventory") == item["id"] else {})
+            return
         self.remove(endpoint, item)
         used = {number for each in ("job_templates", "workflow_job_templates") for owner in self.all(each) for number in owner.get("labels", [])}
         self.objects["labels"] = [label for label in self.all("labels") if label["id"] in used or not label.get("was_used")]
