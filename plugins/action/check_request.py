@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import getpass
 import typing as t
 from datetime import datetime, timezone
 
@@ -53,7 +54,8 @@ class ActionModule(ActionBase):
         if arguments["override"] is not None:
             observations = state["observations"] if arguments["observed"] else None
             settings = mapping(state.get("request")).get("settings")
-            return override_requests.answer(observations, arguments["override"], settings, datetime.now(timezone.utc).isoformat())
+            asked = {**arguments["override"], "who": arguments["override"].get("who") or _user()}
+            return override_requests.answer(observations, asked, settings, datetime.now(timezone.utc).isoformat())
         if arguments["status"] is not None:
             return {"lines": _lines(state, arguments["status"])}
         if why := self._wrong(arguments, variables):
@@ -66,6 +68,14 @@ class ActionModule(ActionBase):
         if arguments["options_of"] is not None:
             return wrong_options(arguments["options_of"], variables, self._templar.template)
         return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
+
+
+def _user() -> str:
+    """Return the user of this machine, also where no variable of the environment has the name; empty without any."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
 
 
 def _lines(state: Values, given: Values) -> t.Any:

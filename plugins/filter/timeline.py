@@ -13,12 +13,17 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import TimelineError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline as make_timeline
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.vm_table import vm_table
+
+TABLES: dict[str, Callable[[Any], list[str]]] = {"phase": make_timeline, "vm": vm_table}
 
 
-def timeline(records_by_host: Any) -> list[str]:
-    """Return a table with a row for each phase of each VM."""
+def timeline(records_by_host: Any, by: str = "phase") -> list[str]:
+    """Return a table with a row for each phase of each VM, or with a row for each VM."""
+    if by not in TABLES:
+        raise AnsibleFilterError(f"maintenance.azure.timeline: by must be one of {', '.join(TABLES)}, not {printable(by)}")
     try:
-        return make_timeline(records_by_host)
+        return TABLES[by](records_by_host)
     except TimelineError as error:
         # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.timeline: {printable(error, LONGEST_LINE)}") from None

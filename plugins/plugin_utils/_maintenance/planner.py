@@ -45,12 +45,12 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     keepers = replicas.Keepers(event_states, hosts, chosen)
     actions = stages.this_iteration(_actions(event_states, hosts, decided, phases, chosen, moment, keepers))
     waiting = requeue.decide(event_states, hosts, actions, chosen)
-    event_states = sorted(event_states, key=_age)
+    event_states = sorted(event_states, key=lambda event_state: _place(event_state, phases[event_state.key]))
     observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, event_states, chosen, moment)
     failed, not_answered = _failed(event_states), unread.failure(hosts, chosen)
     found = {
-        "events": [summaries.entry(event_state, phases[event_state.key]) for event_state in event_states],
+        "events": [summaries.entry(event_state, phases[event_state.key], moment) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
         "stages": stages.stages(actions),
         "done": waiting.done,
@@ -204,6 +204,14 @@ def _actions(
         if settings.notify:
             notices += notifications.actions(event_state, phases[event_state.key])
     return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts)]
+
+
+def _place(event_state: EventState, phase: str) -> tuple[bool, float, float, str]:
+    """Return the sort key for operators: the oldest event first, then those that are over, the newest first."""
+    if phase != "recovered":
+        return (False, *_age(event_state))
+    ended = max((at for one in event_state.participants if one.record and (at := one.record.last("recovered")) is not None), default=0.0)
+    return True, -ended, 0.0, event_state.key
 
 
 def _age(event_state: EventState) -> tuple[float, float, str]:

@@ -200,6 +200,8 @@ class Lease:
     groups: Mapping[str, str]
     limit: float | None
     expired: bool
+    made_at: float | None = None
+    """When the run began to work there, by that VM's clock."""
 
     @property
     def text(self) -> str:

@@ -34,6 +34,11 @@ def as_datetime(seconds: float) -> datetime:
         return datetime(9999 if seconds > 0 else 1, 1, 1, tzinfo=timezone.utc)
 
 
+def clock_time(seconds: float) -> str:
+    """Return the time of day, for a line about what happens today."""
+    return f"{as_datetime(seconds):%H:%M:%S} UTC"
+
+
 def duration(seconds: float | None) -> str:
     """Return a number of seconds as text for operators; ? for None."""
     if seconds is None or not math.isfinite(seconds):

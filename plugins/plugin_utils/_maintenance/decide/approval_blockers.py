@@ -56,11 +56,17 @@ def _unmanaged(event_state: EventState, settings: Settings) -> str | None:
     names = event_state.named.unmanaged
     if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
-    return f"it also names {', '.join(names)}, which are not managed here; approving would start it there too (unmanaged: wait)"
+    return (
+        f"it also names {', '.join(names)}, which are not managed here; approving would start it there too. Add them to the inventory or run "
+        "without --limit, approve this event alone with maintenance.azure.decide, or approve all such events with respond_unmanaged: ignore"
+    )
 
 
 def _unread(event_state: EventState) -> str | None:
     silent = [participant.host.name for participant in event_state.hit if not participant.ok and not counts_as_drained(event_state, participant)]
+    resting = [participant.host.name for participant in event_state.hit if participant.host.state == "resting"]
+    if silent and silent == resting:
+        return f"{', '.join(silent)} had no event when this run began, and no longer {'take' if len(silent) > 1 else 'takes'} part in it"
     if silent:
         text = f"{', '.join(silent)} could not be read"
         if overrides.is_approval(event_state.override) or not any(participant.ok for participant in event_state.hit):

@@ -231,7 +231,7 @@ def _release(board: Leases, host: Host, event_id: str, expired: list[str]) -> Re
 
 def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
     """Return the leases as the plan shows them."""
-    keys = ("run", "who", "event_id", "kind", "limit", "expired")
+    keys = ("run", "who", "event_id", "kind", "made_at", "limit", "expired")
     return [
         {"host": host.name, **{key: getattr(lease, key) for key in keys}, "ours": lease.run == settings.run.id}
         for host in hosts

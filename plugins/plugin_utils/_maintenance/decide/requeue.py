@@ -33,9 +33,14 @@ class Requeue:
     confirms_in: float | None = None
     """Seconds until a second observation confirms the end of an event, so that a VM can be recovered; None if no VM waits for that."""
 
+    has_left_vms: bool = False
+    """Whether VMs that no longer take part in this run have an event now, so that another run is due at once."""
+
     @property
     def next_look_in(self) -> int | None:
         """Return the whole seconds until the next run is due, at least 1, or None if nothing is left to do: then the schedule decides."""
+        if self.has_left_vms:
+            return 1
         return None if self.done else max(math.ceil(self.seconds), 1)
 
 
@@ -50,15 +55,16 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
     if silent := [host.name for host in hosts if may_come_back(host)]:
         found.append((SILENT_CHECK, f"{', '.join(silent[:3])} did not answer"))
     confirms_in = _confirms_in(alive, settings)
+    has_left = any(event_state.ours and event_state.listed and any(_has_left(one) for one in event_state.hit) for event_state in event_states)
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):
-        return Requeue(done, 0.0, "there are actions to take", _watch(alive), confirms_in)
+        return Requeue(done, 0.0, "there are actions to take", _watch(alive), confirms_in, has_left)
     seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
     # All watch in parallel and end together: the news of one must not wait long for a VM without news.
     longest = settings.longest_requeue if len(watch) < 2 else min(settings.longest_requeue, SILENT_CHECK)
     seconds = max(min(seconds, longest), min(settings.check_interval, 0.5))
-    return Requeue(done, round(seconds, 3), why, watch, confirms_in)
+    return Requeue(done, round(seconds, 3), why, watch, confirms_in, has_left)
 
 
 def _confirms_in(alive: Iterable[EventState], settings: Settings) -> float | None:
@@ -71,6 +77,10 @@ def _confirms_in(alive: Iterable[EventState], settings: Settings) -> float | Non
     ]
     # As in presence.py, which adds a tenth of a second.
     return min((wait for wait in waits if wait <= settings.gone_seconds + 1.0), default=None)
+
+
+def _has_left(participant: Participant) -> bool:
+    return participant.host.state == "resting" and not participant.has_ended
 
 
 def is_alive(event_state: EventState) -> bool:

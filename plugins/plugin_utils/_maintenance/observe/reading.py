@@ -317,6 +317,7 @@ def _lease(value: Any) -> Lease | None:
         who=plain_values.text(given.get("who")),
         groups={str(key): str(found) for key, found in plain_values.mapping(given.get("groups")).items()},
         limit=timestamps.parse(given.get("limit")),
+        made_at=timestamps.parse(given.get("made_at")),
         expired=plain_values.flag(given.get("expired")) is True,
     )
 

@@ -137,6 +137,8 @@ def waits_for_operator(participant: Participant) -> str | None:
 
 
 def _idle(event_state: EventState, event_phase: str) -> str:
+    if event_state.listed and event_state.hit and all(participant.host.state == "resting" for participant in event_state.hit):
+        return "the next run handles it"
     if event_phase == "recovered":
         return "nothing"
     if not event_state.listed:

@@ -12,12 +12,14 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages, unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6
+ENDED_SECONDS = 3600.0
 WINDOWS_FOLDER = r"%ProgramData%\azure-maintenance"
 BACKSLASH = "\\"
 SHOWN = ("events", "summary", "capacity", "leases", "failed")
@@ -47,10 +49,14 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
         if not events:
             return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
         return [printable_line(line) for line in explain(events[0], actions, plain_values.mapping(folders))]
+    if form == "text":
+        # Events that ended long ago tell nothing new; status_event_id still shows them.
+        numbered = [event for event in numbered if (event.get("ended_ago") or 0.0) <= ENDED_SECONDS]
     found = {key: shown(numbered if key == "events" else plan[key]) for key in (SHOWN if form == "text" else DATA)}
     if form == "json":
         return found
     lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + lease_lines(found["leases"])
+    found["summary"]["events"] = len(numbered)
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
     return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
 
@@ -84,7 +90,9 @@ def event_line(event: Mapping[str, Any]) -> str:
     others = [*[f"{name} (retired)" for name in event["retired"]], *[f"{name} (not managed)" for name in event["unmanaged"]]]
     names = some([*event["hosts"], *others] or event["resources"], SHOWN_HOSTS)
     start = f"{event['number']}. {event['select']}: {event['event_type'] or 'unknown type'} {event['event_id']}"
-    line = f"{start} {source}: {names or 'no VM'}; {_when(event)}; {event['phase']}"
+    # A started event is in phase started, too.
+    state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
+    line = f"{start} {source}: {names or 'no VM'}; {state}"
     if event["outcome"]:
         line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
@@ -148,16 +156,25 @@ def capacity_lines(groups: list[Mapping[str, Any]]) -> list[str]:
 
 def lease_lines(leases: list[Mapping[str, Any]]) -> list[str]:
     """Return which other runs are active, and where."""
-    found: dict[tuple[Any, ...], list[str]] = {}
+    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for lease in leases:
         if not lease["ours"]:
-            found.setdefault((lease["run"], lease["who"], lease["event_id"], lease["kind"], lease["expired"]), []).append(lease["host"])
-    lines = []
-    for (run, who, event_id, kind, expired), hosts in found.items():
-        what = "an upgrade" if kind == "upgrade" else f"event {event_id or 'not known'}"
-        late = "; its time limit has passed, so the next run takes over" if expired else ""
-        lines.append(f"At work: run {run}{f' of {who}' if who else ''} for {what} on {some(hosts, SHOWN_HOSTS)}{late}.")
-    return lines
+            found.setdefault((lease["run"], lease["who"], lease["event_id"], lease["kind"], lease["expired"]), []).append(lease)
+    return [_lease_line(of_run) for of_run in found.values()]
+
+
+def _lease_line(leases: list[Mapping[str, Any]]) -> str:
+    """Return one line about the leases of one run for one event: who, what, where, since when, until when, and what ends a dead run."""
+    first, hosts = leases[0], some([lease["host"] for lease in leases], SHOWN_HOSTS)
+    what = "an upgrade" if first["kind"] == "upgrade" else f"event {first['event_id'] or 'not known'}"
+    begun = [lease["made_at"] for lease in leases if lease["made_at"] is not None]
+    since = f", since {timestamps.clock_time(min(begun))}" if begun else ""
+    who = f" of {first['who']}" if first["who"] else ""
+    line = f"At work: run {first['run']}{who} for {what} on {hosts}{since}"
+    if first["expired"]:
+        return f"{line}; its time limit has passed, so the next run takes over."
+    limits = [lease["limit"] for lease in leases if lease["limit"] is not None]
+    return f"{line}. If it is dead, the next run takes over at {timestamps.clock_time(max(limits))}, when its lease ends." if limits else f"{line}."
 
 
 def _limit(group: Mapping[str, Any]) -> str:
@@ -167,7 +184,7 @@ def _limit(group: Mapping[str, Any]) -> str:
 
 def failed_lines(failed: list[Mapping[str, Any]]) -> list[str]:
     """Return the failures that fail the run."""
-    return [f"FAILED {item['event_id']}: {item['reason']}." if item["event_id"] else f"FAILED: {item['reason']}." for item in failed]
+    return [f"{f'FAILED {event_id}' if (event_id := item['event_id']) else 'FAILED'}: {item['reason'].rstrip('.')}." for item in failed]
 
 
 def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders: Mapping[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 OF_ONE_VM = 5
 
 
-def entry(event_state: EventState, phase: str) -> dict[str, Any]:
+def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
     """Summarise one event: Azure's data, its phase, and why."""
     event = event_state.event
     lead = notifications.lead(event_state)
@@ -42,6 +42,7 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
         "next": messages.upcoming(event_state, phase),
         "starts_in": event_state.left,
         "outcome": outcomes[0] if outcomes else None,
+        "ended_ago": _ended_ago(event_state, now) if phase == "recovered" else None,
         "approver": event_state.approver,
         "notify": notifications.untold(event_state, phase) if lead and event_state.hit else [],
         "lead": lead.host.name if lead else None,
@@ -53,6 +54,12 @@ def entry(event_state: EventState, phase: str) -> dict[str, Any]:
 def left_by_hand(participant: Participant) -> list[str]:
     """Return what an operator has to do on a VM."""
     return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
+
+
+def _ended_ago(event_state: EventState, now: float) -> float | None:
+    """Return the seconds since the last VM of an event was recovered, or None if no record has the time."""
+    times = [at for participant in event_state.participants if participant.record and (at := participant.record.last("recovered")) is not None]
+    return round(max(now - max(times), 0.0), 3) if times else None
 
 
 def _remarks(event_state: EventState) -> list[str]:
@@ -126,7 +133,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],
-        "enabling": [name for name, observation in observations if presence.enabling(observation, settings)],
+        "enabling": [name for name, observation in observations if presence.enabling(observation, settings) and not observation.listed],
         "spot": [name for name, observation in observations if observation.spot],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],

@@ -35,14 +35,20 @@ class _Entry(NamedTuple):
 
 def timeline(records_by_host: Any) -> list[str]:
     """Return a table with a row for each phase of each VM, sorted by time. Without any phase there is no table. Raise TimelineError."""
+    entries = [entry for host, record in records_of(records_by_host) for entry in _entries(host, record)]
+    return _table(sorted(entries, key=lambda entry: entry.at))
+
+
+def records_of(records_by_host: Any) -> list[tuple[str, Record]]:
+    """Return each readable record with its host. Raise TimelineError."""
     if not isinstance(records_by_host, Mapping):
         raise TimelineError(f"records must be a dictionary of host: list of records, not {type(records_by_host).__name__}")
-    entries: list[_Entry] = []
+    found: list[tuple[str, Record]] = []
     for host, given in records_by_host.items():
         # A whole observation is accepted too: it contains the records.
         records = plain_values.items(given.get("records") if isinstance(given, Mapping) else given)
-        entries += [entry for item in records if (record := read_record(item)) for entry in _entries(plain_values.text(host) or "?", record)]
-    return _table(sorted(entries, key=lambda entry: entry.at))
+        found += [(plain_values.text(host) or "?", record) for item in records if (record := read_record(item))]
+    return found
 
 
 def _entries(host: str, record: Record) -> list[_Entry]:
@@ -87,8 +93,13 @@ def _table(entries: Sequence[_Entry]) -> list[str]:
         whole = [] if entry.event_id in named or shown == entry.event_id else [f"event {printable(entry.event_id, LONGEST_NAME)}"]
         named.add(entry.event_id)
         rows.append((_moment(entry.at), printable(entry.host, LONGEST_NAME), shown, entry.phase, "; ".join(filter(None, [entry.what, *whole]))))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS) - 1)]
-    return ["  ".join([cell.ljust(width) for cell, width in zip(row, widths)] + [row[-1]]).rstrip() for row in rows]
+    return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines, each column as wide as its longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 
 def _moment(at: float) -> str:

@@ -60,7 +60,7 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [event()]), "Next: drain vm1."),
         (vm("vm1", [event()], [record("drained")]), "Next: approve from vm1."),
         (vm("vm1", [event()], [record("approved", approved_at=at(-5))]), "Next: wait for Azure to start it."),
-        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "started; started. Next: wait for its end."),
+        (vm("vm1", [event(status="Started")], [record("started", started_at=at(-5))]), "vm1; started. Next: wait for its end."),
         (vm("vm1", [], [record("started", missing_since=at(-5))]), "no longer listed"),
         (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
         (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing."),

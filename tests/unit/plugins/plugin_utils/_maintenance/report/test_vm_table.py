@@ -1,0 +1,69 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table with a row for each VM, and what status leaves out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.vm_table import vm_table
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
+
+PHASES = (("noticed", -100), ("draining", -98), ("drained", -90), ("approved", -80), ("started", -70), ("gone", -30), ("recovering", -25), ("recovered", -20))
+
+
+def course(its_event: dict[str, Any], *phases: tuple[str, float]) -> dict[str, Any]:
+    return {**record(phases[-1][0], its_event), "history": [{"phase": phase, "at": at(seconds)} for phase, seconds in phases]}
+
+
+def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
+    whole = event("602D9444-D2CD-49C7-8624-8643E7171297", ("web1", "web2"))
+    lines = vm_table({"web1": [course(whole, *PHASES)], "web2": [course(whole, *PHASES[:3])]})
+    assert lines == [
+        "Reboot 602D9444-D2CD-49C7-8624-8643E7171297, times in UTC:",
+        "VM    Noticed   Drained   Approved  Hit       Back      Drain took  Out of service for",
+        "web1  07:58:20  07:58:30  07:58:40  07:58:50  07:59:40  8 s         78 s",
+        "web2  07:58:20  07:58:30  -         -         -         8 s         -",
+    ]
+    assert vm_table({}) == []
+
+
+def plan(*vms: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return make_plan(list(vms), settings={**SETTINGS, **more}, now=at(0))
+
+
+def test_what_is_over_goes_last_and_leaves_after_an_hour() -> None:
+    old, ended, new = event("OLD"), event("ENDED"), event("NEW")
+    courses = [course(old, *((phase, seconds - 4000) for phase, seconds in PHASES)), course(ended, *PHASES)]
+    for one in courses:
+        one.update(outcome="completed")
+    found = plan(vm("vm1", [new], courses))
+    lines = status(found)
+    assert [line.split(":")[0] for line in lines[:2]] == ["1. new", "2. ende"]
+    assert "2 events" in lines[2]
+    assert any("OLD" in line for line in status(found, event_id="OLD"))
+    assert [one["event_id"] for one in status(found, "json")["events"]] == ["NEW", "ENDED", "OLD"]
+
+
+def test_an_empty_list_proves_nothing_but_a_full_one_does() -> None:
+    told = [bool(plan(vm("vm1", events, enabled_at=at(-10)))["summary"]["enabling"]) for events in ([], [event()])]
+    assert told == [True, False]
+
+
+def test_a_vm_that_was_let_go_is_not_one_that_cannot_be_read() -> None:
+    """An event on db1 first; web3 left the run, and then has an event too."""
+    web3 = observations.resting(vm("web3"))
+    found = plan(vm("db1", [event("E1", ("db1",)), event("E2", ("web3",))], [record("drained", event("E1", ("db1",)))]), web3)
+    line = next(line for line in status(found) if "E2" in line)
+    assert "could not be read" not in line and "acknowledge" not in line
+    assert line.endswith("web3 had no event when this run began, and no longer takes part in it. Next: the next run handles it.")
+    assert found["next_look_in"] == 1
+
+
+def test_with_events_of_its_own_alone_nothing_more_is_due() -> None:
+    web3 = observations.resting(vm("web3"))
+    assert plan(vm("db1"), web3)["next_look_in"] is None
