@@ -66,7 +66,8 @@ class ActionModule(ActionBase):
         if arguments["batches"] is not None:
             return _wrong_batches(arguments["batches"])
         if arguments["options_of"] is not None:
-            return wrong_options(arguments["options_of"], variables, self._templar.template)
+            # Not those that facts may have set: the role refuses that host.
+            return None if why_refused(variables.get("ansible_facts")) else wrong_options(arguments["options_of"], variables, self._templar.template)
         return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
 
 

@@ -92,7 +92,7 @@ class ActionModule(ActionBase):
         variables = task_vars or {}
         result: dict[str, t.Any] = super().run(tmp, variables)
         # By the names that operators set; begin has others.
-        if self._task.args.get("check_only") and (wrong := wrong_options("respond", variables, self._templar.template)):
+        if self._task.args.get("check_only") and (wrong := self._wrong_options(variables)):
             return dict(result, failed=True, msg=printable(wrong, LONGEST_LINE))
         _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_one_of=ONE_OF)
         try:
@@ -103,6 +103,10 @@ class ActionModule(ActionBase):
         Display().v(_progress(state))
         # The kept state is too long to print with -v. On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
         return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
+
+    def _wrong_options(self, variables: dict[str, t.Any]) -> str | None:
+        """Return what is wrong with the options of role respond; nothing where they may come from the facts of the host (_begin)."""
+        return None if why_refused(variables.get("ansible_facts")) else wrong_options("respond", variables, self._templar.template)
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         results = _Results(variables["hostvars"])
@@ -137,7 +141,7 @@ class ActionModule(ActionBase):
             return results.of(host) if host in here else results.absent(host)
 
         given = {host: results.vm_settings(host) for host in hosts}
-        _warn({*variables, *(name for host in hosts for name in results.names(host))})
+        _warn(variables, results, hosts)
         return pass_loop.begin(request, hosts, present, given, of, time.time())
 
     def _strategy(self) -> str:
@@ -170,7 +174,7 @@ class ActionModule(ActionBase):
             "check_mode": bool(self._task.check_mode),
         }
         members = gate_loop.members_of(request, _names(given["keepers"]))
-        _warn({*variables, *(name for host in members for name in results.names(host))})
+        _warn(variables, results, members)
         batch = set(texts(request["ask"].get("batch")))
         present = [host for host in _names(variables.get("ansible_play_hosts")) if host in batch]
         return gate_loop.begin(request, members, present, list(refused_hosts(members, variables["hostvars"])), time.time())
@@ -201,7 +205,10 @@ def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[s
 def _check_settings(places: list[str], results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     """Check the settings of the hosts that take part, before any of them is drained."""
     hosts = _names(variables.get("ansible_play_hosts"))
-    _warn({*variables, *(name for host in hosts for name in results.names(host))})
+    # A host whose facts have settings is refused by its own task, and fails no other host.
+    refused = refused_hosts(hosts, variables["hostvars"])
+    hosts = [host for host in hosts if host not in refused]
+    _warn(variables, results, hosts)
     vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places) for host in hosts})
     return {}
 
@@ -218,8 +225,9 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
     raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
-def _warn(names: t.Iterable[str]) -> None:
+def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> None:
     """Warn of misspelt options. The same words are displayed once for a run."""
+    names = _Variables(variables).names().union(*map(results.names, hosts))
     for warning in near_misses.warnings(names):
         Display().warning(printable(warning, LONGEST_LINE))
 
@@ -264,7 +272,7 @@ class _Results:
         """Return the observations that a host of a batch has made of others."""
         return items(mapping(self._of(host).get("__gate_answers")).get("results"))
 
-    def names(self, host: str) -> t.Iterable[str]:
+    def names(self, host: str) -> set[str]:
         """Return the names of a host's variables."""
         return self._of(host).names()
 
@@ -286,9 +294,9 @@ class _Variables:
     def __init__(self, variables: t.Mapping[str, t.Any]) -> None:
         self._variables = variables
 
-    def names(self) -> t.Iterable[str]:
-        """Return the names of the variables."""
-        return map(str, self._variables)
+    def names(self) -> set[str]:
+        """Return the names of the variables, without those of facts: no VM chooses what is displayed about them."""
+        return set(map(str, self._variables)) - set(map(str, mapping(self.get("ansible_facts"))))
 
     def get(self, name: str) -> t.Any:
         try:

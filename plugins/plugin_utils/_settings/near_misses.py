@@ -16,6 +16,8 @@ NO_OPTIONS = RESULTS
 PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_")
 # Names that are shorter behind their prefix are too near to each other.
 SHORTEST = 4
+# Of more names, the rest is not looked at: that takes time.
+MOST_NAMES = 500
 # One letter for so many in the name may be wrong, and two at most.
 LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
 
@@ -24,7 +26,7 @@ def warnings(names: Iterable[str]) -> list[str]:
     """Return a warning for each name that is no option of this collection and almost one. All other names are the user's."""
     ours = {name for name in names if name.startswith(PREFIXES)}
     known = options((*ROLES, "awx", "simulator")) | OF_PLAYBOOKS
-    found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)}
+    found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)[:MOST_NAMES]}
     return [f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?" for name, right in found.items() if right]
 
 

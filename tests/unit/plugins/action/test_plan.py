@@ -337,6 +337,15 @@ def test_what_hosts_of_another_batch_have_registered_is_of_another_time() -> Non
 TYPO = {"drain_methods": [{"method": "probefile"}], "folders": ["/nowhere"]}
 
 
+def test_facts_of_a_vm_neither_fail_the_run_as_options_nor_are_warned_about() -> None:
+    play = Play(a={**observed("a"), "ansible_facts": {"gate_nmae": 1}, "gate_nmae": 1})
+    play.variables |= {"ansible_facts": {"respond_unmanaged": "wat", "respond_wiat": 1}, "respond_unmanaged": "wat", "respond_wiat": 1}
+    assert play.run(begin={}, check_only=True).get("failed") is None
+    with mock.patch.object(module.Display, "warning") as warned:
+        play.run(begin={})
+    assert warned.call_args_list == []
+
+
 def test_settings_of_every_host_are_checked_at_the_begin_of_a_pass() -> None:
     found = Play(a=observed("a"), b=observed("b", **TYPO), c=observed("c", **TYPO)).begin()
     (line,) = found["plan"]["summary"]["wrong_settings"]
@@ -348,6 +357,8 @@ def test_settings_can_be_checked_alone() -> None:
     play = Play(a={"__respond_vm_settings": {**TYPO, "drain_methods": []}})
     assert play.run(check_settings=["/nowhere"]) == {"changed": False, "_ansible_verbose_override": True}
     play = Play(a={"__respond_vm_settings": TYPO}, b={"__respond_vm_settings": TYPO})
+    play.hosts.hosts["c"] = {"__respond_vm_settings": TYPO, "ansible_facts": EVIL}
+    play.variables["ansible_play_hosts"] = ["a", "b", "c"]
     found = play.run(check_settings=[])
     assert (found["failed"], found["msg"].startswith("wrong settings on a, b: drain_methods, entry 1 (probefile)")) == (True, True)
 
