@@ -5,6 +5,10 @@
 from __future__ import annotations
 
 import getpass
+import json
+import os
+import pathlib
+import tempfile
 import typing as t
 from datetime import datetime, timezone
 
@@ -21,9 +25,11 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
+# The options of a view of a plan, with their defaults.
+VIEW = {"format": "text", "event_id": "", "file": ""}
 SPEC = {
     "override": {"type": "dict"},
-    "status": {"type": "dict", "options": {"format": {"type": "str", "default": "text"}, "event_id": {"type": "str", "default": ""}}},
+    "status": {"type": "dict", "options": {key: {"type": "str", "default": default} for key, default in VIEW.items()}},
     "batches": {"type": "dict", "options": {"by": {"type": "str", "default": "serial"}, "serial": {"type": "raw"}}},
     "observed": {"type": "str"},
     "options_of": {"type": "str"},
@@ -85,7 +91,21 @@ def _lines(state: Values, given: Values) -> t.Any:
     paths = {host: mapping(about).get("records_path") for host, about in mapping(state.get("vms")).items()}
     # The default is another one on Windows.
     folders = {host: path for host, path in paths.items() if path != DEFAULT_PATH}
-    return status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=folders)
+    lines = status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=folders)
+    if given["file"]:
+        content = json.dumps(lines, indent=2) if given["format"] == "json" else "\n".join(lines)
+        try:
+            replace_text(pathlib.Path(given["file"]), f"{content}\n")
+        except OSError as error:
+            raise ValueError(f"status_file {given['file']!r} cannot be written: {error.strerror or error}") from error
+    return lines
+
+
+def replace_text(path: pathlib.Path, content: str) -> None:
+    """Write a file beside and rename it over, so that who reads it has the old or the new one. Raise OSError."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False) as stream:
+        stream.write(content)
+    os.replace(stream.name, path)
 
 
 def _wrong_batches(given: Values) -> str | None:

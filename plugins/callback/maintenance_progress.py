@@ -36,6 +36,7 @@ seealso:
     plugin_type: callback
 """
 
+import json
 import pathlib
 import typing as t
 
@@ -53,6 +54,13 @@ COLLECTION = pathlib.Path(__file__).parents[2]
 MACHINERY = tuple(f"{COLLECTION}/roles/{role}/" for role in ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade"))
 # Modules whose results have records of the host that they run on.
 WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_info", "maintenance_act", "maintenance_record"))
+# With status_format=json its standard output is for programs.
+STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
+STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
+# Actions whose failure is one sentence for operators.
+VERDICTS = (*(f"{place}fail" for place in ("", "ansible.builtin.")), *(f"maintenance.azure.{name}" for name in ("plan", "check_request")))
+# The tasks that run maintenance_act, each with a rescue.
+ACTING = f"{COLLECTION}/roles/respond/tasks/act"
 NOTABLE = ("dark", "failures", "rescued")
 COLOURS = {"failed": C.COLOR_ERROR, "held": C.COLOR_WARN, "recovered": C.COLOR_OK}
 
@@ -100,6 +108,9 @@ class CallbackModule(Default):
     def v2_playbook_on_play_start(self, play: t.Any) -> None:
         # Each batch of a play with serial begins here, and has messages of its own.
         self._repeats.clear()
+        variables = play.get_variable_manager()
+        if str(play.get_path()).startswith(STATUS_PLAY) and (variables.extra_vars if variables else {}).get("status_format") == "json":
+            self._display.everything_to_stderr()
         super().v2_playbook_on_play_start(play)
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
@@ -135,11 +146,24 @@ class CallbackModule(Default):
             super().v2_runner_on_failed(result, ignore_errors)
             return
         self._print_phases(result)
+        if _is_rescued(result._task):
+            self._handle_warnings(result._result)
+            return
+        if _is_verdict(result._task):
+            self._print_verdict(result)
+            return
         subject = ("failed", result._task.get_path(), result._host.get_name())
         if not _is_machinery(result._task) or self._repeats.is_new(subject, printable(result._result.get("msg"))):
             super().v2_runner_on_failed(result, ignore_errors)
         else:
             self._handle_warnings(result._result)
+
+    def _print_verdict(self, result: t.Any) -> None:
+        self._handle_warnings(result._result)
+        # A task that runs once speaks for all hosts.
+        where = "" if result._task.run_once else f"{result._host.get_name()}: "
+        line = printable_line(f"FAILED: {where}{result._result.get('msg')}")
+        self._display.display(line, color=C.COLOR_ERROR, stderr=self.get_option("display_failed_stderr"))
 
     def v2_runner_on_unreachable(self, result: t.Any) -> None:
         """Print one line if the play continues without the host: fleets have machines that are switched off."""
@@ -196,12 +220,26 @@ class CallbackModule(Default):
             self._display.display(self._dump_results({key: value for key, value in found.items() if not key.startswith("_")}, indent=2))
             return
         message = found["msg"]
+        if isinstance(message, dict) and str(result._task.get_path() or "").startswith(STATUS_ROLE):
+            # In ASCII, so that nothing in it is invisible, and it stays JSON.
+            self._display.data(json.dumps(plain(message), indent=2))
+            return
         subject = ("said", result._task.get_path(), result._host.get_name())
         if _is_machinery(result._task) and not self._repeats.is_new(subject, printable(message)):
             return
         for line in message if isinstance(message, list) else [message]:
             # A line break in a message must not start a line that looks like another message.
             self._display.display(printable_line(line) if isinstance(line, str) else self._dump_results({"msg": line}, indent=2))
+
+
+def _is_rescued(task: t.Any) -> bool:
+    """Return whether the next task reports the failure in one line: that a VM cannot be observed is no error of the run."""
+    return (getattr(task, "resolved_action", None) or task.action) == "maintenance.azure.maintenance_act" and str(task.get_path() or "").startswith(ACTING)
+
+
+def _is_verdict(task: t.Any) -> bool:
+    """Return whether a failure of the task is a sentence of this collection, to which the place of the task and core's chain of causes add nothing."""
+    return task.action in VERDICTS and not task.loop and str(task.get_path() or "").startswith(f"{COLLECTION}/")
 
 
 def _is_machinery(task: t.Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: check_request
 short_description: Check what an operator has set or asks for
-version_added: 2.0.0
+version_added: 2.1.0
 author:
   - The maintenance.azure authors (@maintenance-azure)
 description:
@@ -29,6 +29,10 @@ options:
         default: text
       event_id:
         description: See O(maintenance.azure.respond#role:status:status_event_id).
+        type: str
+        default: ""
+      file:
+        description: See O(maintenance.azure.respond#role:status:status_file).
         type: str
         default: ""
   batches:

@@ -31,6 +31,7 @@ class Screen:
         object.__setattr__(self, "_behind", behind)
         object.__setattr__(self, "_colours", False)
         object.__setattr__(self, "_indenting", False)
+        object.__setattr__(self, "_to_stderr", False)
 
     def __getattr__(self, name: str) -> Any:
         function = inspect.getattr_static(type(self._behind), name, None)
@@ -54,6 +55,14 @@ class Screen:
         """Keep colours, for the recap: its lines hold only names of the inventory and numbers, coloured by core."""
         return self._while("_colours")
 
+    def everything_to_stderr(self) -> None:
+        """Print all but data on standard error from now on."""
+        object.__setattr__(self, "_to_stderr", True)
+
+    def data(self, text: str) -> None:
+        """Print data that a program reads from standard output."""
+        self._behind.display(text)
+
     def _indent_lines(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         with self._while("_indenting"):
             return function(self, *arguments, **named)
@@ -67,6 +76,8 @@ class Screen:
         text = msg if self._colours or isinstance(msg, Coloured) else printable_lines(str(msg))
         if self._indenting:
             text = text.replace("\n", "\n    ")
+        if self._to_stderr:
+            named["stderr"] = True
         self._behind.display(text, *arguments, **named)
 
 

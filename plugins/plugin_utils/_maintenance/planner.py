@@ -66,7 +66,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         },
         "not_answered": not_answered,
         "fails": [
-            *(item["reason"] for item in failed),
+            *(item["reason"].rstrip(".") for item in failed),
             *(f"wrong settings on {text}" for text in summary["wrong_settings"]),
             *([not_answered] if not_answered else []),
         ],

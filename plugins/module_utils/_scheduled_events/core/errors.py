@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import typing as t
 
 from .printable_text import printable
@@ -26,6 +27,10 @@ KINDS = (
     "too_large",  # the answer is longer than any real one
     "version_rejected",  # the service does not know the api-version
 )
+
+
+# A full or read-only disk needs no explanation of what a folder of records needs.
+SELF_EXPLANATORY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class ScheduledEventsError(Exception):
@@ -61,6 +66,13 @@ def describe_body(body: bytes | str, limit: int = 200) -> str:
     more = f" ... ({len(body)} in all)" if len(text) > limit else ""
     # An escaped character takes at most ten places.
     return f'"{printable(text[:limit], 10 * limit)}"{more}'
+
+
+def cannot_write(where: str, error: Exception) -> str:
+    """Return the sentence about a folder of records in which nothing can be written."""
+    why = getattr(error, "strerror", None) or error
+    needed = "" if getattr(error, "errno", None) in SELF_EXPLANATORY else "; needed is a directory, on a file system with hard links, that this user may write"
+    return f"cannot write records to {where}: {why}{needed}."
 
 
 def seconds_in_words(seconds: float) -> str:

@@ -16,6 +16,7 @@ import typing as t
 import uuid
 
 from ..core.bounded_json import load_bounded
+from ..core.errors import cannot_write
 from ..host.files import TEMPORARY, Files
 from ..host.system import Host, seconds_between, utc_seconds
 
@@ -53,7 +54,7 @@ def note_asked(files: Files, host: Host, write: bool = True) -> EnabledSince:
         try:
             _write(files, new)
         except OSError as error:
-            problems.append(f"In {files.where} it cannot be noted that events were asked for: {error}. Nothing else is missing.")
+            problems.append(cannot_write(files.where, error))
             if marker is None:
                 return EnabledSince(None, True, problems)
     since = _seconds_since(new["enabled"], now)

@@ -7,12 +7,11 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import re
 import typing as t
 
-from ..core.errors import ScheduledEventsError
+from ..core.errors import ScheduledEventsError, cannot_write
 
 FORMAT = 1
 
@@ -92,7 +91,6 @@ FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
 FOREIGN = "foreign-"
 # The kind of an error: nothing can be written.
 NOT_WRITTEN = "not_written"
-SELF_EXPLANATORY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 UNREADABLE = "unreadable-"
 
 
@@ -111,9 +109,7 @@ class RecordsError(ScheduledEventsError):
 
 def not_written(where: str, error: Exception) -> RecordsError:
     """Return the error for a folder in which nothing can be written. It names no file, so that equal causes on many VMs are shown once."""
-    why = getattr(error, "strerror", None) or error
-    needed = "" if getattr(error, "errno", None) in SELF_EXPLANATORY else "; needed is a directory, on a file system with hard links, that this user may write"
-    return RecordsError(f"cannot write records to {where}: {why}{needed}.", NOT_WRITTEN)
+    return RecordsError(cannot_write(where, error), NOT_WRITTEN)
 
 
 class Unreadable(ValueError):

@@ -17,7 +17,7 @@ import re
 from ..core.limits import COPIES
 from ..host.files import Files
 from ..host.system import Host, utc_seconds
-from ..journal.record_schema import RecordsError, shorten
+from ..journal.record_schema import RecordsError, not_written, shorten
 from .lease_schema import has_expired
 
 MARK = re.compile(r"[0-9a-f]{32}")
@@ -45,7 +45,7 @@ def leave_mark(files: Files, host: Host, mark: str) -> list[str]:
         for name in [name for name, _found, limit in present if has_expired(limit, now)]:
             _remove(files, name)
     except OSError as error:
-        raise RecordsError(f"No mark of this host can be left in {files.where}: {error}.")
+        raise not_written(files.where, error)
     return [mark, *(found for _name, found, limit in present if found != mark and not has_expired(limit, now))][:COPIES]
 
 

@@ -20,7 +20,7 @@ from ..host.files import Files
 from ..host.system import Host
 from ..imds.enabled_since import boot_id_of
 from ..journal.record_changes import RecordChange
-from ..journal.record_schema import RecordsError
+from ..journal.record_schema import NOT_WRITTEN, RecordsError
 from ..journal.record_store import RecordStore
 from ..lease.host_marks import leave_mark
 from ..lease.lease_operations import UnderLease
@@ -88,6 +88,8 @@ class _Acting:
             result.update(self._take(str(name), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
             result.update(self._failure(error))
+            if result["error_kind"] == NOT_WRITTEN:
+                return result  # the plan reports it, once for all actions
             words = "{} could not {} {}: {}".format(self._about.get("vm_name") or "this VM", name, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result
@@ -111,7 +113,9 @@ class _Acting:
         try:
             return {"host_marks": leave_mark(self._files, self._host, mark)}
         except Exception as error:  # as in take()
-            self._access.warn(printable(self._failure(error)["msg"], LONGEST_LINE))
+            failure = self._failure(error)
+            if failure["error_kind"] != NOT_WRITTEN:
+                self._access.warn(printable(failure["msg"], LONGEST_LINE))
             return {}
 
     def _failure(self, error: Exception) -> Result:

@@ -57,8 +57,11 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
         return found
     lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + lease_lines(found["leases"])
     found["summary"]["events"] = len(numbered)
+    summary = summary_lines(found["summary"])
+    # That nobody could be read is the headline.
+    lines = summary + lines if found["summary"]["none_read"] else lines + summary
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
-    return [printable_line(line) for line in lines + summary_lines(found["summary"]) + failed_lines(found["failed"])]
+    return [printable_line(line) for line in lines + failed_lines(found["failed"])]
 
 
 def _numbered(events: Any) -> list[dict[str, Any]]:
@@ -174,7 +177,7 @@ def _lease_line(leases: list[Mapping[str, Any]]) -> str:
     if first["expired"]:
         return f"{line}; its time limit has passed, so the next run takes over."
     limits = [lease["limit"] for lease in leases if lease["limit"] is not None]
-    return f"{line}. If it is dead, the next run takes over at {timestamps.clock_time(max(limits))}, when its lease ends." if limits else f"{line}."
+    return f"{line}. If it is dead, the next run takes over at {timestamps.clock_time(max(limits))}." if limits else f"{line}."
 
 
 def _limit(group: Mapping[str, Any]) -> str:

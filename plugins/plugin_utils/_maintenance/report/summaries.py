@@ -138,7 +138,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
         "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),
-        "problems": [f"{name}: {problem}" for name, observation in observations for problem in observation.problems],
+        "problems": grouped((name, observation.problems) for name, observation in observations),
         "events": len(event_states),
     }
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import types
 from typing import Any
@@ -49,6 +50,11 @@ def a_result(found: dict[str, Any], action: str = "ansible.builtin.debug", path:
         get_path=lambda: path, get_name=lambda: "Do it", _parent=None,
     )  # fmt: skip
     return types.SimpleNamespace(_task=task, _host=types.SimpleNamespace(get_name=lambda: host), _result=found, task=task, result=found)
+
+
+def a_play(path: str = "/srv/site.yml:3", **extra_vars: Any) -> Any:
+    manager = types.SimpleNamespace(extra_vars=extra_vars)
+    return types.SimpleNamespace(get_name=lambda: "Next batch", check_mode=False, get_path=lambda: path, get_variable_manager=lambda: manager)
 
 
 def of_role(role: str) -> str:
@@ -174,7 +180,7 @@ def test_a_message_of_the_machinery_is_said_once_in_a_batch(printed: Printed) ->
     for seconds in (5, 30, 60):
         callback.v2_runner_on_ok(a_result({"msg": f"Waited {seconds} s so far: web1 drains. Next observation within 5 s."}, path=of_role("respond")))
         callback.v2_runner_on_ok(a_result({"msg": "mine"}))
-    callback.v2_playbook_on_play_start(types.SimpleNamespace(get_name=lambda: "Next batch", check_mode=False))
+    callback.v2_playbook_on_play_start(a_play())
     callback.v2_runner_on_ok(a_result({"msg": "Waited 90 s so far: web1 drains. Next observation within 5 s."}, path=of_role("respond")))
     said = [line for line in printed.lines() if line and not line.startswith("PLAY")]
     assert [line.split(":")[0] for line in said] == ["Waited 5 s so far", "mine", "mine", "mine", "Waited 90 s so far"]
@@ -189,6 +195,48 @@ def test_a_failure_of_the_machinery_that_repeats_is_printed_once(monkeypatch: py
         callback.v2_runner_on_failed(a_result({"msg": "no answer"}, path=of_role("observe"), host="web2"))
         callback.v2_runner_on_failed(a_result({"msg": "mine"}))
     assert failures == ["no answer", "no answer", "mine", "mine", "mine"]
+
+
+def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed) -> None:
+    """The next task reports it in one line."""
+    callback = CallbackModule()
+    printed.clear()
+    acted = a_result({"msg": HOSTILE, "failed": True}, "maintenance.azure.maintenance_act", f"{maintenance_progress.COLLECTION}/roles/respond/tasks/act.yml:8")
+    callback.v2_runner_on_failed(acted)
+    assert printed == []
+
+
+@pytest.mark.parametrize(("once", "line"), [(True, f"FAILED: {SHOWN}"), (False, f"FAILED: web1: {SHOWN}")])
+@pytest.mark.parametrize("action", ["ansible.builtin.fail", "maintenance.azure.plan", "maintenance.azure.check_request"])
+def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytest.MonkeyPatch, action: str, once: bool, line: str) -> None:
+    callback = CallbackModule()
+    monkeypatch.setattr(callback, "get_option", lambda _name: False)
+    said = a_result({"msg": HOSTILE, "failed": True}, action, of_role("respond"))
+    said._task.run_once = once
+    printed.clear()
+    callback.v2_runner_on_failed(said)
+    assert printed.lines() == [line]
+
+
+def test_data_is_alone_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, bool]] = []
+    monkeypatch.setattr(Display, "display", lambda _self, msg, *_arguments, **named: shown.append((str(msg), bool(named.get("stderr")))))
+    callback = CallbackModule()
+    callback.v2_playbook_on_play_start(a_play(f"{maintenance_progress.COLLECTION}/playbooks/status.yml:8", status_format="json"))
+    callback.v2_runner_on_ok(a_result({"msg": {"events": [HOSTILE]}}, path=f"{maintenance_progress.COLLECTION}/roles/respond/tasks/status.yml:30"))
+    callback._display.display("PLAY RECAP")
+    on_stdout = [text for text, is_stderr in shown if not is_stderr]
+    assert len(on_stdout) == 1 and list(json.loads(on_stdout[0])) == ["events"]
+    assert_visible(on_stdout[0].split("\n"))
+    assert ("PLAY RECAP", True) in shown
+
+
+@pytest.mark.parametrize("play", [a_play(status_format="json"), a_play(f"{maintenance_progress.COLLECTION}/playbooks/status.yml:8")])
+def test_all_else_stays_on_standard_output(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
+    shown: list[bool] = []
+    monkeypatch.setattr(Display, "display", lambda _self, _msg, *_arguments, **named: shown.append(bool(named.get("stderr"))))
+    CallbackModule().v2_playbook_on_play_start(play)
+    assert shown and not any(shown)
 
 
 def test_the_former_name_leads_here() -> None:

@@ -64,5 +64,5 @@ def test_only_a_mark_becomes_the_name_of_a_file(files, mark):
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RecordsError, match="No mark of this host can be left in .*file"):
+    with pytest.raises(RecordsError, match="cannot write records to .*file: Not a directory"):
         leave_mark(LocalFiles(str(tmp_path / "file")), FakeHost(), ONE)

@@ -261,8 +261,7 @@ def test_status_says_who_is_at_work() -> None:
     lines = [line for line in status(found) if line.startswith("At work")]
     assert lines == [
         "At work: run run00other of bob on deploy2 for event E9 on vm1, since 07:59:50 UTC; its time limit has passed, so the next run takes over.",
-        "At work: run run00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC, when its "
-        "lease ends.",
+        "At work: run run00other of bob on deploy2 for event E9 on vm2, since 07:59:50 UTC. If it is dead, the next run takes over at 08:01:40 UTC.",
     ]
 
 

@@ -97,7 +97,7 @@ FULL = "cannot write records to /var/lib/azure-maintenance: No space left on dev
 @pytest.mark.parametrize(("known", "verb"), [((), "drain"), ((record("draining"),), "drain")])
 def test_a_vm_that_cannot_write_its_records_is_the_headline_and_fails_the_run(known: Any, verb: str) -> None:
     found = plan({**vm("vm1", [event()], known), "cannot_write": FULL})
-    assert found["fails"] == [f"vm1: cannot {verb}: {FULL}"]
+    assert found["fails"] == [f"vm1: cannot {verb}: {FULL.rstrip('.')}"]
     line = status(found)[0]
     assert f"cannot {verb} vm1: {FULL.rstrip('.')}" in line
     assert line.endswith("Next: let vm1 write records again.")
