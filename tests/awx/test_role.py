@@ -153,10 +153,9 @@ def test_absent_leaves_what_others_use(awx: Awx) -> None:
     awx.applied()
 
     def others(known: dict[str, t.Any]) -> None:
-        ours = {endpoint: items[-1]["id"] for endpoint, items in known["objects"].items() if items}
-        status = item(known, "job_templates", "Maintenance status")["id"]
+        inventory, status = item(known, "inventories", "Azure VMs")["id"], item(known, "job_templates", "Maintenance status")["id"]
         known["objects"]["schedules"].append({"id": 50, "name": "My own look", "description": "", "unified_job_template": status})
-        own = {"id": 51, "name": "My own job", "description": "", "project": 4, "inventory": ours["inventories"], "organization": 1}
+        own = {"id": 51, "name": "My own job", "description": "", "project": 4, "inventory": inventory, "organization": 1}
         known["objects"]["job_templates"].append(own)
 
     awx.edit(others)

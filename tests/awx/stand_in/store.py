@@ -81,11 +81,10 @@ class Store:
     # Time, which passes with each look of the lookup
 
     def tick(self):
-        for update in self.objects.get("project_updates", []):
-            project = self.by_id("projects", update["project"])
+        for update in [each for each in self.objects.get("project_updates", []) if each["status"] in ACTIVE and each["outcome"] != "stuck"]:
             update["looks_left"] -= 1
-            if update["status"] in ACTIVE and update["outcome"] != "stuck" and update["looks_left"] < 0:
-                update["status"] = project["status"] = update["outcome"]
+            if update["looks_left"] < 0:
+                update["status"] = self.by_id("projects", update["project"])["status"] = update["outcome"]
         for inventory in [each for each in self.objects.get("inventories", []) if each.get("pending_deletion")]:
             inventory["looks_left"] -= 1
             if inventory["looks_left"] < 0:
