@@ -84,7 +84,7 @@ import yaml
 from ansible.errors import AnsibleError
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, reading, refusals
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup, may_make
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
 
 CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_cli.cfg"), pathlib.Path("tower_cli.cfg"))
@@ -119,7 +119,7 @@ class LookupModule(AskingLookup):
         if not refused:
             try:
                 found = self._read(terms)
-                denied = reading.denied(terms, found, self.may_make)
+                denied = reading.denied(terms, found, may_make)
             except AwxError as error:
                 refused = str(error)
             except AnsibleError as error:

@@ -29,16 +29,17 @@ class AskingLookup(LookupBase):
             raise AnsibleError(f"lookup {READER} is missing in the installed collection {COLLECTION}")
         return list(reader.run([endpoint], None, query_params=dict(query), return_all=True))
 
-    def may_make(self, endpoint: str) -> bool:
-        """Return whether this user may create an object here, as far as AWX tells: OPTIONS leaves out POST. True where AWX does not answer that."""
-        try:
-            requests = importlib.import_module(f"ansible_collections.{COLLECTION}.plugins.module_utils.controller_api")
-            module = requests.ControllerAPIModule(argument_spec={}, direct_params={}, error_callback=_fail, warn_callback=lambda _warning: None)
-            answer = module.make_request("OPTIONS", endpoint)
-            actions = answer["json"]["actions"]
-        except (AnsibleError, ImportError, AttributeError, KeyError, TypeError):
-            return True
-        return "POST" in actions
+
+def may_make(endpoint: str) -> bool:
+    """Return whether this user may create an object here, as far as AWX tells: OPTIONS leaves out POST. True where AWX does not answer that."""
+    try:
+        requests = importlib.import_module(f"ansible_collections.{COLLECTION}.plugins.module_utils.controller_api")
+        module = requests.ControllerAPIModule(argument_spec={}, direct_params={}, error_callback=_fail, warn_callback=lambda _warning: None)
+        answer = module.make_request("OPTIONS", endpoint)
+        actions = answer["json"]["actions"]
+    except (AnsibleError, ImportError, AttributeError, KeyError, TypeError):
+        return True
+    return "POST" in actions
 
 
 def _fail(**given: Any) -> None:

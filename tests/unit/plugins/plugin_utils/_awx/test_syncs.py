@@ -11,7 +11,7 @@ import typing as t
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, refusals, syncs
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import AskingLookup
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import may_make
 
 MARK = "[maintenance.azure]"
 
@@ -91,18 +91,18 @@ def test_rights_are_asked_only_for_missing_objects_that_need_no_others() -> None
     """Whether a user may create a job template depends on projects that do not exist yet."""
     asked: list[str] = []
 
-    def may_make(endpoint: str) -> bool:
+    def allowed(endpoint: str) -> bool:
         asked.append(endpoint)
         return endpoint != "organizations"
 
     objects = [wanted(kind) for kind in ("organization", "project", "inventory", "job_template")]
-    assert reading.denied(objects, [{}, {}, {"id": 1}, {}], may_make) == ["organization"]
+    assert reading.denied(objects, [{}, {}, {"id": 1}, {}], allowed) == ["organization"]
     assert asked == ["organizations", "projects"]
 
 
 def test_rights_that_awx_does_not_tell_are_no_refusal() -> None:
     """Here because the collection is not installed; an older one without that class, or an answer without actions, is the same."""
-    assert AskingLookup().may_make("projects")
+    assert may_make("projects")
 
 
 def test_the_timeout_of_an_approval_is_read_where_the_node_lacks_it() -> None:
