@@ -20,6 +20,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yml"))
+REHEARSAL = ROOT / "docs" / "examples" / "rehearsal.yml"
+WINDOWS = [path for path in EXAMPLES if path != REHEARSAL]
 GUIDE = (ROOT / "docs" / "docsite" / "rst" / "windows_guide.rst").read_text()
 CONNECTIONS = {"windows-winrm.yml": "winrm", "windows-psrp.yml": "psrp", "windows-ssh.yml": "ssh"}
 # Where the roles and the playbooks ask what a host is, before anybody has looked at it.
@@ -56,12 +58,12 @@ def becomes(variables: dict[str, t.Any]) -> list[t.Any]:
 
 
 def test_there_is_one_for_each_connection() -> None:
-    assert {path.name for path in EXAMPLES} == set(CONNECTIONS)
+    assert {path.name for path in WINDOWS} == set(CONNECTIONS)
     for name in CONNECTIONS:
         assert name in GUIDE
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", WINDOWS, ids=lambda path: path.name)
 def test_hosts_are_what_they_are(path: pathlib.Path) -> None:
     hosts = hosts_of(path)
     assert any("windows" in variables["_groups"] for variables in hosts.values())
@@ -85,3 +87,15 @@ def test_drain_methods_and_settings_exist(path: pathlib.Path) -> None:
             options = methods[method["method"]] or {}
             assert set(method) - {"method", "outside"} <= set(options), method
             assert {option for option, about in options.items() if about.get("required")} <= set(method), method
+
+
+def test_the_rehearsal_s_hosts_share_nothing_and_need_no_root() -> None:
+    hosts = hosts_of(REHEARSAL)
+    readme = (ROOT / "README.md").read_text()
+    assert len(hosts) == 4
+    for name, variables in hosts.items():
+        assert variables["ansible_become"] is False and variables["ansible_connection"] == "local"
+        assert "{{ inventory_hostname }}" in variables["respond_records_path"]
+        assert all("{{ inventory_hostname }}" in method["path"] for method in variables["drain_methods"])
+        # The command of the README plays each of them there.
+        assert f"--vm {name}={variables['respond_endpoint'].removeprefix('http://')}" in readme
