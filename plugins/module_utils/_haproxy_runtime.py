@@ -100,7 +100,7 @@ class Runtime:
         """Return the server by backend: every backend that has it, or the given ones. Raise RuntimeSocketError if one of those lacks it."""
         for name in [server, *backends]:
             if not NAME.fullmatch(name):
-                raise RuntimeSocketError(f"{name!r} is no name of a server or a backend that HAProxy could have.")
+                raise RuntimeSocketError(f"{name!r} cannot be the name of a server or a backend in HAProxy.")
         states = _rows(_state_lines(self.ask("show servers state")), " ", "be_name", "srv_name")
         stats = _rows(self.ask("show stat -1 4 -1").splitlines(), ",", "pxname", "svname")
         found = {

@@ -18,8 +18,8 @@ description:
   - The roles of this collection use it. It decides nothing, and it does not wait. A drain that goes on is observed again by the next run.
   - It runs the drain methods V(service), V(probe_file), V(command) and V(none), and V(iis) and V(wsfc) on Windows. The others are tasks of role
     P(maintenance.azure.drain#role).
-  - An action that fails says so in RV(results). The others are taken all the same, and the module does not fail.
-    It fails where the VM cannot be observed, with RV(results) all the same.
+  - An action that fails says so in RV(results). The others are still taken, and the module does not fail.
+    It fails where the VM cannot be observed, and still returns RV(results).
 options:
   actions:
     description:

@@ -161,7 +161,7 @@ leases:
   elements: dict
 replicas:
   description:
-    - Replicas of other VMs' records that this VM keeps. They are no records of this VM.
+    - Replicas of other VMs' records that this VM keeps. They do not count as records of this VM.
     - Each has C(vm) (the name in the inventory), C(vm_id), C(keeper_vm_id) (since version 1.4.0 of the collection, of the VM that keeps it) and
       C(record), the findings of methods outside that VM.
     - Replicas older than 30 days, and those that came with the disk of another VM, are left out.

@@ -35,7 +35,7 @@ options:
       - V(leased) acquires a lease on the VM for the run in O(lease) and one event, or renews the lease that this run has.
       - V(released) removes the leases of the run in O(lease), for one event with O(event_id), otherwise for all. With an empty
         O(event_id) only what O(expired) names is removed.
-      - V(replicated) keeps a replica of another VM's record, given in O(replica). It is no record of the VM that keeps it.
+      - V(replicated) keeps a replica of another VM's record, given in O(replica). It does not count as a record of the VM that keeps it.
         Since version 1.4.0 of the collection it holds the findings of methods outside the VM and nothing else of the record.
         An older revision never replaces a newer one. The replica of a record in phase V(recovered) is removed.
       - V(marked), since version 1.3.0 of the collection, writes the progress mark of an upgrade on the VM, given in O(upgrade), under the lease of

@@ -85,7 +85,7 @@ def number(value: Any, where: str) -> float | int:
     """Check a finite number."""
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise Unusable(where, "is no finite number")
+            raise Unusable(where, "is not a finite number")
         return float(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return whole(value, where)

@@ -93,7 +93,7 @@ def why_refused(facts: Any) -> str | None:
     shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} others" if len(names) > SHOWN else "")
     return (
         f"the setting {shown} comes from its facts (gather_facts, a module, set_fact with cacheable, or a fact cache); settings come from the inventory, "
-        "group_vars, host_vars or extra variables. Remove it from what makes these facts on the VM, and from the fact cache, and see who put it there"
+        "group_vars, host_vars or extra variables. Remove it from what makes these facts on the VM, and from the fact cache, and find out who put it there"
     )
 
 

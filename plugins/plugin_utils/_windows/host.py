@@ -61,7 +61,7 @@ class WindowsHost:
             answer = self._calls.call("setup", gather_subset=["!all", "!min", "date_time", "uptime"])
             self._asked = (before + time.monotonic()) / 2
             if answer.get("failed"):
-                raise OSError(f"the VM's time cannot be asked for: {failure_text(answer)}")
+                raise OSError(f"the VM's time cannot be queried: {failure_text(answer)}")
             self._facts = dict(answer.get("ansible_facts") or {})
         return self._facts
 
@@ -100,7 +100,7 @@ class WindowsHost:
         answer = self._calls.call("win_service_info", name=name)
         services = answer.get("services")
         if answer.get("failed") or not isinstance(services, list):
-            return None, f"the service {name} cannot be asked for: {failure_text(answer)}"
+            return None, f"the service {name} cannot be queried: {failure_text(answer)}"
         states = [str(service.get("state")) for service in services if isinstance(service, dict)]
         if not states:
             return False, f"Windows has no service {name}"

@@ -32,7 +32,7 @@ def check_rights(where: str, printed: list[str]) -> None:
     lines = [line.strip() for line in printed if line.strip()]
     owner, access = (OWNER.match(lines[0]), ACCESS.search(lines[0])) if len(lines) == 2 else (None, None)
     if owner is None or access is None:
-        raise PermissionError(f"the owner and the rights of {where} cannot be asked for: {' '.join(lines)[:200] or 'no answer'}")
+        raise PermissionError(f"the owner and the rights of {where} cannot be queried: {' '.join(lines)[:200] or 'no answer'}")
     trusted = TRUSTED | {lines[1]}
     mend = (
         f'icacls "{where}" /setowner *S-1-5-32-544, then icacls "{where}" /inheritance:r /grant:r *S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F, and '

@@ -70,7 +70,7 @@ def test_probe_file(fleet: Fleet) -> None:
         assert outside.state == "draining" and "s to wait" in outside.result["error"], outside.result
         assert outside.path("out").stat().st_mode & 0o777 == 0o604
         assert several.state == "drained" and not os.path.lexists(several.path("link")), several.result
-        assert folder.state == "failed" and "is no file" in folder.result["error"], folder.result
+        assert folder.state == "failed" and "is not a file" in folder.result["error"], folder.result
         assert large.state == "failed" and "65536" in large.result["error"] and large.path("ready").exists(), large.result
         accepted.close()
         client.close()

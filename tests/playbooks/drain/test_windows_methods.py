@@ -38,7 +38,7 @@ def test_probe_file(windows_fleet: WindowsFleet) -> None:
     assert outside.state == "draining" and "s to wait" in outside.result["error"], outside.result
     assert outside.windows.path("srv/www/ready").read_bytes() == b""
     assert already.state == "drained" and wiped.state == "drained", (already.result, wiped.result)
-    assert folder.state == "failed" and "is no file" in folder.result["error"], folder.result
+    assert folder.state == "failed" and "is not a file" in folder.result["error"], folder.result
     assert folder.method(0)["before"] is None
 
     # The connection ends; a boot takes the one flag away; somebody puts the other back; a temporary disk is gone.

@@ -277,6 +277,46 @@ def test_the_messages_of_the_runbook_are_those_of_the_code() -> None:
     assert [message for message in messages if message not in code] == []
 
 
-def test_the_runbook_undoes_every_drain_method() -> None:
+def test_the_runbook_undoes_drain_methods_that_there_are() -> None:
+    """The others, as those of a user, are undone as their undo says."""
     text = (ROOT / "docs" / "runbook.md").read_text().partition("## Put a VM back by hand")[2].partition("## Exit codes")[0]
-    assert set(KNOWN_METHODS) - set(re.findall(r"^ +\| `([a-z_]+)`", text, re.MULTILINE)) == set()
+    assert {"service", "probe_file", "haproxy"} <= set(re.findall(r"^ +\| `([a-z_]+)`", text, re.MULTILINE)) <= set(KNOWN_METHODS)
+
+
+TYPES = {"text": "str", "texts": "list", "whole": "int", "wholes": "list", "truth": "bool", "mode": "str", "command": "raw", "mapping": "dict"}
+
+
+def specifications(role: str) -> dict[str, t.Any]:
+    found = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())["argument_specs"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("kind", KNOWN_METHODS)
+def test_ansible_doc_describes_every_drain_method(kind: str) -> None:
+    """C(ansible-doc -t role maintenance.azure.drain -e method_NAME), as the method itself says."""
+    entry = specifications("drain")[f"method_{kind}"]
+    options = KNOWN_METHODS[kind] or {}
+    assert list(entry.get("options", {})) == list(options)
+    for name, shown in entry.get("options", {}).items():
+        about = options[name]
+        assert shown["type"] == TYPES.get(about["type"], "str"), name
+        assert shown.get("required", False) == bool(about.get("required")), name
+        assert shown.get("default") == (None if about.get("required") else about.get("default")), name
+        assert shown.get("choices", []) == list(about.get("choices") or []), name
+        assert shown["description"].lower() == about["description"].lower(), name
+    assert [one["method"] for one in yaml.safe_load(entry["examples"])["drain_methods"]][0] == kind
+
+
+@pytest.mark.parametrize(("role", "entry", "option"), [
+    ("respond", "main", "respond_hosts"), ("respond", "status", "status_hosts"), ("respond", "decide", "decide_hosts"),
+    ("simulator", "playbook", "drill_speed"), ("gate", "playbook", "gate_hosts"), ("upgrade", "playbook", "upgrade_hosts"),
+])  # fmt: skip
+def test_ansible_doc_describes_the_variables_of_playbooks(role: str, entry: str, option: str) -> None:
+    assert option in specifications(role)[entry]["options"]
+
+
+@pytest.mark.parametrize("role", ["respond", "observe", "drain", "approve", "recover", "gate", "upgrade", "simulator"])
+def test_ansible_doc_shows_an_example_of_each_role(role: str) -> None:
+    shown = [yaml.safe_load(entry["examples"]) for entry in specifications(role).values() if "examples" in entry]
+    assert shown and all(shown)

@@ -21,6 +21,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.yml"))
 # Of Windows VMs; tests/playbooks/test_rehearsal.py runs the inventory of the rehearsal.
+REHEARSAL = ROOT / "docs" / "examples" / "local-rehearsal.yml"
 WINDOWS = [path for path in EXAMPLES if path.name.startswith("windows-")]
 GUIDE = (ROOT / "docs" / "docsite" / "rst" / "windows_guide.rst").read_text()
 CONNECTIONS = {"windows-winrm.yml": "winrm", "windows-psrp.yml": "psrp", "windows-ssh.yml": "ssh"}
@@ -86,3 +87,15 @@ def test_drain_methods_and_settings_exist(path: pathlib.Path) -> None:
             options = methods[method["method"]] or {}
             assert set(method) - {"method", "outside"} <= set(options), method
             assert {option for option, about in options.items() if about.get("required")} <= set(method), method
+
+
+def test_the_rehearsal_s_hosts_share_nothing_and_need_no_root() -> None:
+    hosts = hosts_of(REHEARSAL)
+    readme = (ROOT / "README.md").read_text()
+    assert len(hosts) == 4
+    for name, variables in hosts.items():
+        assert variables["ansible_become"] is False and variables["ansible_connection"] == "local"
+        assert "{{ inventory_hostname }}" in variables["respond_records_path"]
+        assert all("{{ inventory_hostname }}" in method["path"] for method in variables["drain_methods"])
+        # The command of the README plays each of them there.
+        assert f"--vm {name}={variables['respond_endpoint'].removeprefix('http://')}" in readme

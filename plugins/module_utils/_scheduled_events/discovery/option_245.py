@@ -44,7 +44,7 @@ def finding_of_address(text: str) -> Finding:
     """Parse a dotted IPv4 address that a service can have. Names and ports are refused, so nothing is ever resolved."""
     parts = text.split(".")
     if len(parts) != 4 or not all(re.match(r"(?:0|[1-9][0-9]{0,2})\Z", part) and int(part) < 256 for part in parts):
-        return Finding(None, f"{_shown(text)} is no IPv4 address")
+        return Finding(None, f"{_shown(text)} is not an IPv4 address")
     first = int(parts[0])
     if first in (0, 127) or first >= 224:
         return Finding(None, f"{text} cannot be the address of Azure's host")
@@ -145,7 +145,7 @@ def _parse_json(text: str) -> list[Finding]:
         # No number is needed, and a very long one takes long to parse.
         data = json.loads(text, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
-        return [Finding(None, "it is no JSON")]
+        return [Finding(None, "it is not JSON")]
     return [finding_of_value(value) for key, value in data.items() if NAME.fullmatch(key) and isinstance(value, str)]
 
 

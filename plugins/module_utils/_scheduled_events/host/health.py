@@ -159,12 +159,12 @@ def check_file(path: str) -> Answer:
 def check_service(name: str, run_command: RunCommand | None) -> Answer:
     """Check that systemd reports the unit as active."""
     if run_command is None:
-        return None, f"the service {name} cannot be asked for: there is no systemctl here"
+        return None, f"the service {name} cannot be queried: there is no systemctl here"
     try:
         code, output, errors = run_command(["systemctl", "is-active", "--", name])
     except OSError as error:
-        return None, f"the service {name} cannot be asked for: {error}"
+        return None, f"the service {name} cannot be queried: {error}"
     first_line = (output.strip() or errors.strip() or "nothing").splitlines()[0]
     if code not in SYSTEMCTL_ANSWERS:
-        return None, f"the service {name} cannot be asked for: systemctl ended with {code} and reported {first_line}"
+        return None, f"the service {name} cannot be queried: systemctl ended with {code} and reported {first_line}"
     return SYSTEMCTL_ANSWERS[code], f"systemd calls the service {name} {first_line}"

@@ -100,7 +100,7 @@ def parse_object(body: bytes | str, source: str) -> dict[str, t.Any]:
     except (ValueError, RecursionError, OverflowError) as error:
         raise _bad(source, f"it is not JSON ({error})", body)
     if not isinstance(data, dict):
-        raise _bad(source, "it is JSON, but no object", body)
+        raise _bad(source, "it is JSON, but not an object", body)
     return data
 
 

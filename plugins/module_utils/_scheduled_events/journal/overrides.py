@@ -29,7 +29,7 @@ def checked_decision(value: t.Any, nested: bool = False) -> Decision | None:
     if value in (None, ""):
         return None
     if not isinstance(value, t.Mapping):
-        raise WrongDecision(f"is {_short(value)} and no dictionary")
+        raise WrongDecision(f"is {_short(value)} and not a dictionary")
     unknown = sorted(str(key) for key in value if key not in KEYS)
     if unknown:
         raise WrongDecision("has the unknown key {}; known are {}".format(unknown[0], ", ".join(KEYS)))
@@ -50,7 +50,7 @@ def _beside(value: t.Any) -> list[Decision]:
     if value in (None, ""):
         return []
     if not isinstance(value, (list, tuple)):
-        raise WrongDecision(f"has {_short(value)} and no list in beside")
+        raise WrongDecision(f"has {_short(value)} and not a list in beside")
     return [decision for decision in (checked_decision(item, nested=True) for item in value) if decision]
 
 
@@ -67,7 +67,7 @@ def _text(value: t.Mapping[str, t.Any], key: str, needed: bool) -> str | None:
 def _time(value: t.Mapping[str, t.Any], key: str, needed: bool) -> str | None:
     text = _text(value, key, needed)
     if text is not None and utc_seconds(text) is None:
-        raise WrongDecision(f"has {_short(text)} in {key} and no time such as 2026-11-22T08:00:00Z")
+        raise WrongDecision(f"has {_short(text)} in {key} and not a time such as 2026-11-22T08:00:00Z")
     return text
 
 

@@ -78,7 +78,7 @@ def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -
             record["event"][key] = copy.deepcopy(event[key])
     resources = record["event"]["resources"]
     if not isinstance(resources, (list, tuple)):
-        raise RecordsError(f"the event's resources are no list of names: {schema.shorten(resources)}")
+        raise RecordsError(f"the event's resources are not a list of names: {schema.shorten(resources)}")
     record["event"]["resources"] = list(resources)
     duration = record["event"]["duration_in_seconds"]
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")

@@ -152,7 +152,7 @@ def _check_kinds(record: Record) -> None:
             raise Unreadable("has another type where true or false belongs")
     for key in schema.keys_of(schema.RECORD_KINDS, "object"):
         if record[key] is not None and not isinstance(record[key], dict):
-            raise Unreadable(f"has a {key} that is no object")
+            raise Unreadable(f"has a {key} that is not an object")
     for key in schema.TEXT_KEYS:
         if record[key] is not None and not isinstance(record[key], str):
             raise Unreadable(f"has no text in {key}")

@@ -113,9 +113,7 @@ class RecordsReader:
                 raise
             except (OSError, Unreadable) as error:
                 unreadable.append(name)
-                problems.append(
-                    f"The file {name} in {self.files.where} is kept, but is no record that can be used: it {_describe_error(error)}. {ADVICE_UNREADABLE}"
-                )
+                problems.append(f"The file {name} in {self.files.where} is kept, but is not a usable record: it {_describe_error(error)}. {ADVICE_UNREADABLE}")
         return RecordFiles(None, highest, problems, unreadable)
 
     def _find_for_writing(self, event_id: str) -> RecordFiles:
@@ -151,8 +149,8 @@ class RecordsReader:
 
 
 ADVICE_UNREADABLE = (
-    "Repair or remove it. Before you remove it, see by hand that what it may have changed on this VM (its services, the file that a health check asks for, "
-    "its place in a load balancer) is as it should be: nothing else knows of it any more."
+    "Repair or remove it. Before you remove it, check by hand that what it may have changed on this VM (its services, the file that a health check asks for, "
+    "its place in a load balancer) is as it should be: no other record tells what it was."
 )
 ADVICE_FOREIGN = "Was this VM made from an image of a VM that was drained? Then look at what its methods changed, put it back by hand, and remove the file."
 

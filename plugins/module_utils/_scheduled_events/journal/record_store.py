@@ -111,7 +111,7 @@ class RecordStore(RecordsReader):
             return
         raise RecordsError(
             f"The record of event {event_id} in {self.files.where} has revision {present}, and {expected} was expected: "
-            "another writer has changed it. Look again.",
+            "another writer has changed it. Read it again.",
             "conflict",
             schema.public(record) if record else None,
         )

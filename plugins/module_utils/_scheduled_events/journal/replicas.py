@@ -145,7 +145,7 @@ class ReplicaStore:
                 problems.append(f"The replica {name} in {self.files.where} was not read: it {error}.")
                 continue
             except Unreadable as error:
-                problems.append(f"The file {name} in {self.files.where} is no replica of a record that can be used: it {error}. Remove it.")
+                problems.append(f"The file {name} in {self.files.where} is not a usable replica of a record: it {error}. Remove it.")
                 continue
             if own_vm_id and replica["keeper_vm_id"] and replica["keeper_vm_id"].lower() != own_vm_id.lower():
                 problems.append(

@@ -55,7 +55,7 @@ class Tombstones:
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is no tombstone that can be used: it {error}. Remove it.")
+                problems.append(f"The file {name} in {self.files.where} is not a usable tombstone: it {error}. Remove it.")
         return TombstonesReading(found, problems)
 
     def _names(self) -> list[str]:

@@ -47,7 +47,7 @@ class LeaseLost(RecordsError):
     def __init__(self, run: str, event_id: str, where: str) -> None:
         super().__init__(
             f"The lease of run {run} for event {event_id} in {where} is gone: its time limit has passed and another run, or a person, removed it, "
-            "or its records went with a disk. Nothing more is done under it. The next pass looks afresh and decides anew.",
+            "or its records went with a disk. Nothing more is done under it. The next pass observes the VM again.",
             "lease_lost",
         )
 

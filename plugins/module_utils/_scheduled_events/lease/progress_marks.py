@@ -81,7 +81,7 @@ class ProgressMarks:
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
-                problems.append(f"The file {name} in {self.files.where} is no progress mark of an upgrade that can be used: it {error}. Remove it.")
+                problems.append(f"The file {name} in {self.files.where} is not a usable progress mark of an upgrade: it {error}. Remove it.")
         return ProgressMarksReading(sorted(marks, key=lambda mark: str(mark["name"])), problems)
 
     def _read(self, name: str) -> ProgressMark:

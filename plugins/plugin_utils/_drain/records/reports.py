@@ -18,7 +18,7 @@ def malformed(one: Recorded, host: str) -> str:
     """A method of a record that this collection did not write like this."""
     return (
         f"{host}: the record has a method {shown(one.identifier)} of kind {shown(one.kind)} whose name or finding is malformed; nothing was "
-        "done about it. See by hand what it changed, then remove the record (maintenance_record with state absent)."
+        "done about it. Check by hand what it changed, then remove the record (maintenance_record with state absent)."
     )
 
 

@@ -25,7 +25,7 @@ class TimeIsUp(BaseException):
 
 
 class WindowsCommands:
-    """Commands over ansible.windows; see Commands. One that outlasts its time is waited for no longer, and Windows lets it go on."""
+    """Commands over ansible.windows; see Commands. One that outlasts its time is waited for no longer, and Windows lets it run on."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -40,7 +40,7 @@ class WindowsCommands:
         except TimeIsUp:
             # The session may still answer the ended call, so the next call needs a new one.
             self._calls.reset()
-            return CommandResult(TIMED_OUT, "", f"it has not ended within {seconds:g} s; Windows lets it go on")
+            return CommandResult(TIMED_OUT, "", f"it has not ended within {seconds:g} s; Windows lets it run on")
         code = answer.get("rc")
         if isinstance(code, bool) or not isinstance(code, int):
             raise OSError(f"the command did not run: {failure_text(answer)}")

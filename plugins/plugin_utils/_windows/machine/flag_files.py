@@ -24,7 +24,7 @@ class WindowsFlagFiles:
     def describe(self, path: str) -> FlagState:
         found = self._stat(_checked(path))
         if found.get("isdir"):
-            raise FlagFileError(f"{path} is no file")
+            raise FlagFileError(f"{path} is not a file")
         return {"kind": "file" if found.get("exists") else "absent"}
 
     def exists(self, path: str) -> bool:

@@ -46,7 +46,7 @@ class WindowsServices:
         answer = self._calls.call("win_service_info", name=name)
         services = answer.get("services")
         if answer.get("failed") or not isinstance(services, list):
-            raise ServiceError(f"the service {name} cannot be asked for: {failure_text(answer)}")
+            raise ServiceError(f"the service {name} cannot be queried: {failure_text(answer)}")
         # A name is a service's own name: win_service_info also finds display names and patterns.
         for one in services:
             if isinstance(one, t.Mapping) and str(one.get("name")).lower() == name.lower():

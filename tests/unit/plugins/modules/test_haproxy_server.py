@@ -195,7 +195,7 @@ def test_what_is_not_there_is_named_and_what_there_is(stand, call):
 def test_a_name_is_never_a_second_command(stand, call, options):
     stand.add("shop")
     result = call(**options)
-    assert result["failed"] and "is no name" in result["msg"] and stand.commands == []
+    assert result["failed"] and "cannot be the name" in result["msg"] and stand.commands == []
 
 
 def test_a_state_that_there_is_not(stand, call):

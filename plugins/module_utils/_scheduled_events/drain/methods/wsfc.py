@@ -62,7 +62,7 @@ class WSFCMethod(Method):
         ),
         "managed_events": Option(
             "text",
-            "where the cluster handles Azure's events itself (DetectManagedEvents 3 or more): step_aside (nothing is done) or ignore (drain all the same).",
+            "where the cluster handles Azure's events itself (DetectManagedEvents 3 or more): step_aside (nothing is done) or ignore (drain anyway).",
             default="step_aside",
             choices=("step_aside", "ignore"),
         ),

@@ -56,7 +56,7 @@ class LocalFlagFiles:
             target = os.readlink(os.fsencode(path))
             return {"kind": "link", "mode": "0", "owner": "0", "group": "0", "content": base64.b64encode(target).decode("ascii")}
         if not stat.S_ISREG(about.st_mode):
-            raise FlagFileError(f"{path} is no file")
+            raise FlagFileError(f"{path} is not a file")
         with open(path, "rb") as stream:
             content = stream.read(LARGEST + 1)
         if len(content) > LARGEST:

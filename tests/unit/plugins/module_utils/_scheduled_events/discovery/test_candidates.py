@@ -288,7 +288,7 @@ def test_places_with_something_else(tmp_path: pathlib.Path) -> None:
     write(tmp_path, "etc/profile", "umask 022\n")
     write(tmp_path, "var/lib/NetworkManager/internal-1-eth0.lease", "ADDRESS=10.1.42.5\n")
     said = {candidate.source: candidate.problem for candidate in places(tmp_path, {"SCHEDULEDEVENTSIP": "http://x"}).candidates(5.0)}
-    assert list(said.values()) == ["'http://x' is no IPv4 address", "no line that sets SCHEDULEDEVENTSIP", "no option 245", ""]
+    assert list(said.values()) == ["'http://x' is not an IPv4 address", "no line that sets SCHEDULEDEVENTSIP", "no option 245", ""]
 
 
 def test_thousands_of_files_are_not_all_read(tmp_path: pathlib.Path) -> None:

@@ -75,13 +75,13 @@ def test_forms_of_a_value(value: str, address: str) -> None:
     [
         ("a8:3f:81:10:1", "has 5 bytes instead of 4"),
         ("a8:3f:81", "has 3 bytes instead of 4"),
-        ("a83f81101", "is no IPv4 address"),
+        ("a83f81101", "is not an IPv4 address"),
         ('"abc"', "has 3 bytes instead of 4"),
         ('""', "has 0 bytes instead of 4"),
-        ('"', "is no IPv4 address"),
-        ("a8:3f:81:zz", "is no IPv4 address"),
+        ('"', "is not an IPv4 address"),
+        ("a8:3f:81:zz", "is not an IPv4 address"),
         ("7f:0:0:1", "127.0.0.1 cannot be the address of Azure's host"),
-        ("", "'' is no IPv4 address"),
+        ("", "'' is not an IPv4 address"),
     ],
 )
 def test_values_that_are_no_address(value: str, problem: str) -> None:
@@ -149,10 +149,10 @@ def test_networkd_networkmanager_and_cloud_init() -> None:
     assert read(head) == []
     assert read(json.dumps({"unknown_245": "a8:3f:81:10", "routers": "172.16.3.1"})) == [Finding(HOST)]
     assert read(json.dumps({"DHCP4_UNKNOWN_245": "a8:3f:81:10"})) == [Finding(HOST)]
-    assert read(json.dumps({"unknown_245": 7, "x": {"unknown_245": "1:1:1:1"}})) == [Finding(None, "'7' is no IPv4 address")]
-    assert read('{"unknown_245": ') == [Finding(None, "it is no JSON")]
-    assert read("{" * 100_000) == [Finding(None, "it is no JSON")]
-    assert read('{"a":' * 100_000) == [Finding(None, "it is no JSON")]
+    assert read(json.dumps({"unknown_245": 7, "x": {"unknown_245": "1:1:1:1"}})) == [Finding(None, "'7' is not an IPv4 address")]
+    assert read('{"unknown_245": ') == [Finding(None, "it is not JSON")]
+    assert read("{" * 100_000) == [Finding(None, "it is not JSON")]
+    assert read('{"a":' * 100_000) == [Finding(None, "it is not JSON")]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_networkd_networkmanager_and_cloud_init() -> None:
         (f"# export SCHEDULEDEVENTSIP={HOST}\n", []),
         (f"export OLDSCHEDULEDEVENTSIP={HOST}\n", []),
         ("", []),
-        ("export SCHEDULEDEVENTSIP=$(host)\n", [Finding(None, "'$(host)' is no IPv4 address")]),
+        ("export SCHEDULEDEVENTSIP=$(host)\n", [Finding(None, "'$(host)' is not an IPv4 address")]),
     ],
 )
 def test_the_profile(text: str, found: list[Finding]) -> None:

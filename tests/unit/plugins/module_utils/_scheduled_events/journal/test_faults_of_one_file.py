@@ -160,7 +160,7 @@ def test_a_tombstone_that_is_not_read_hides_no_other(files, host, tombstones, pl
     reading = tombstones.read_all()
     assert [one["event_id"] for one in reading.tombstones] == [event_id for event_id in EVENTS if event_id != EVENTS[place]]
     gone = isinstance(fault, FileNotFoundError)
-    assert reading.problems == ([] if gone else [f"The file {names[place]} in {files.where} is no tombstone that can be used: it {fault}. Remove it."])
+    assert reading.problems == ([] if gone else [f"The file {names[place]} in {files.where} is not a usable tombstone: it {fault}. Remove it."])
 
 
 @pytest.mark.parametrize("place", range(4))

@@ -74,7 +74,7 @@ def test_whether_it_is_undone_is_never_guessed(value):
         ({"history": [{"phase": "finished", "at": NOW}]}, "has a history without phases and times"),
         ({"told": "noticed"}, "has no list where one belongs"),
         ({"event": {"event_id": "x", "resources": "vm_0"}}, "has no list where one belongs"),
-        ({"rule": []}, "has a rule that is no object"),
+        ({"rule": []}, "has a rule that is not an object"),
         ({"reason": 5}, "has no text in reason"),
         ({"verified_at": 5}, "has no text in verified_at"),
         ({"decision": {"action": "guess"}}, "has a decision that has the action 'guess'"),

@@ -46,7 +46,7 @@ def test_a_record_without_the_key_is_one_without_a_decision():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ("hold", "no dictionary"),
+        ("hold", "not a dictionary"),
         ({**HOLD, "colour": 1}, "unknown key colour"),
         ({**HOLD, "action": "explode"}, "'explode'; known are approve, hold, release, let_it_come, retire_vm"),
         ({**HOLD, "action": ["hold"]}, "has the action"),
@@ -56,9 +56,9 @@ def test_a_record_without_the_key_is_one_without_a_decision():
         ({**RETIRE, "vm": None}, "needs vm for retire_vm"),
         ({**HOLD, "until": None}, "needs until for hold"),
         ({**HOLD, "at": None}, "needs at for hold"),
-        ({**HOLD, "until": "tomorrow"}, "'tomorrow' in until and no time"),
+        ({**HOLD, "until": "tomorrow"}, "'tomorrow' in until and not a time"),
         ({**HOLD, "why": "x" * 2000}, "more than 1000 characters in why"),
-        ({**HOLD, "beside": "hold"}, "no list in beside"),
+        ({**HOLD, "beside": "hold"}, "not a list in beside"),
         ({**HOLD, "beside": [{"action": "hold"}]}, "needs who"),
     ],
 )

@@ -493,7 +493,7 @@ def test_one_thing_that_is_wrong_makes_a_copy_none(records, replicas, wrong, wor
         json.dump({**data, **wrong}, stream)
     reading = replicas.read_all()
     assert reading.replicas == [] and len(reading.problems) == 1
-    assert f"The file {NAME} in {replicas.files.where} is no replica of a record that can be used: it {words}" in reading.problems[0]
+    assert f"The file {NAME} in {replicas.files.where} is not a usable replica of a record: it {words}" in reading.problems[0]
 
 
 @pytest.mark.parametrize("vm_id,found", [("VM-1", "VM-1"), ("", None), (None, None), (5, None), (["VM-1"], None)])

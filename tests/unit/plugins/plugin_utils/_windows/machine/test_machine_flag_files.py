@@ -33,7 +33,7 @@ def test_what_is_there() -> None:
     assert WindowsFlagFiles(disk(PATH)).describe(PATH) == {"kind": "file"}
     assert WindowsFlagFiles(disk()).describe(PATH) == {"kind": "absent"}
     assert [WindowsFlagFiles(disk(*files)).exists(PATH) for files in ((), (PATH,))] == [False, True]
-    with pytest.raises(FlagFileError, match="is no file"):
+    with pytest.raises(FlagFileError, match="is not a file"):
         WindowsFlagFiles(disk(folders=[PATH])).describe(PATH)
 
 

@@ -35,7 +35,7 @@ def test_one_that_windows_calls_otherwise_is_not_known() -> None:
 
 @pytest.mark.parametrize("answer", [{"failed": True, "msg": "no"}, {"failed": True, "services": [], "msg": "no"}, {"services": None, "msg": "no"}])
 def test_a_failure_is_no_state(answer: t.Any) -> None:
-    with pytest.raises(ServiceError, match="the service a cannot be asked for: no"):
+    with pytest.raises(ServiceError, match="the service a cannot be queried: no"):
         WindowsServices(FakeCalls(win_service_info=answer)).states(["a"])
 
 

@@ -101,7 +101,7 @@ def test_the_event_is_in_the_environment_and_in_no_command(vm, tmp_path):
 @pytest.mark.parametrize("resources", [5, "vm_0", {"a": 1}, None])
 def test_resources_that_are_no_list_are_that_drains_failure_at_most(vm, resources):
     outcome = vm.drain(command(), event={**ABOUT, "resources": resources})
-    assert outcome.state == "failed" and "no list of names" in outcome.error
+    assert outcome.state == "failed" and "not a list of names" in outcome.error
 
 
 @pytest.mark.parametrize("line", [{"rm": 1}, 5, None, [], ""])

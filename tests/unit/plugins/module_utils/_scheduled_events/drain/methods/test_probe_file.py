@@ -150,7 +150,7 @@ def test_a_table_of_connections_that_cannot_be_read_is_the_failure(vm, flag, tmp
 def test_what_is_no_flag_is_refused_before_anything_is_done(vm, flag):
     flag.mkdir()
     outcome = vm.drain(probe(flag))
-    assert outcome.state == "failed" and "is no file" in outcome.error
+    assert outcome.state == "failed" and "is not a file" in outcome.error
     assert vm.entry("1-probe_file")["before"] is None
 
 

@@ -143,10 +143,10 @@ def test_what_is_absent_is_described_and_may_be_removed(tmp_path):
 
 
 def test_what_is_no_flag_is_refused(tmp_path):
-    with pytest.raises(FlagFileError, match="is no file"):
+    with pytest.raises(FlagFileError, match="is not a file"):
         FLAGS.describe(str(tmp_path))
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FlagFileError, match="is no file"):
+    with pytest.raises(FlagFileError, match="is not a file"):
         FLAGS.describe(str(tmp_path / "pipe"))
     (tmp_path / "large").write_bytes(b"x" * (LARGEST + 1))
     with pytest.raises(FlagFileError, match="more than 65536 bytes"):
