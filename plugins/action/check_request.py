@@ -103,9 +103,14 @@ def _lines(state: Values, given: Values) -> t.Any:
 
 def replace_text(path: pathlib.Path, content: str) -> None:
     """Write a file beside and rename it over, so that who reads it has the old or the new one. Raise OSError."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False) as stream:
-        stream.write(content)
-    os.replace(stream.name, path)
+    beside = tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}-", delete=False)  # noqa: SIM115 (closed below)
+    try:
+        with beside:
+            beside.write(content)
+        os.replace(beside.name, path)
+    except OSError:
+        os.unlink(beside.name)
+        raise
 
 
 def _wrong_batches(given: Values) -> str | None:

@@ -308,7 +308,7 @@ def _with_problem(plan: dict[str, Any], problem: str) -> dict[str, Any]:
 def _with_sharing(plan: dict[str, Any], sharing: Mapping[str, str]) -> dict[str, Any]:
     """Return the plan with its failures: a pass with hosts that share a records folder must not look good."""
     failed = {reason: {"event_id": "", "host": host, "reason": reason} for host, reason in sharing.items()}
-    return {**plan, "failed": [*plan.get("failed", []), *failed.values()]} if sharing else plan
+    return {**plan, "failed": [*plan["failed"], *failed.values()], "fails": [*plan["fails"], *failed]} if sharing else plan
 
 
 def _wait(state: State, plan: dict[str, Any], now: float) -> State:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, record_writes, replicas, stages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
@@ -24,6 +25,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
 
+# Characters of a reason in the sentence with which a run fails.
+LONGEST_REASON = 300
 # VMs that are named in one line.
 SHOWN = 5
 # All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
@@ -66,7 +69,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         },
         "not_answered": not_answered,
         "fails": [
-            *(item["reason"].rstrip(".") for item in failed),
+            *_few_of_each(failed),
             *(f"wrong settings on {text}" for text in summary["wrong_settings"]),
             *([not_answered] if not_answered else []),
         ],
@@ -151,6 +154,18 @@ def _failed(event_states: list[EventState]) -> list[dict[str, Any]]:
         for participant in event_state.participants
         if participant.failed and event_state.ours
     ]
+
+
+def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
+    """Return why the run fails, in few and short sentences for each VM: one VM's must not crowd out those of others."""
+    of_host: dict[str, list[str]] = {}
+    for item in failed:
+        of_host.setdefault(item["host"], []).append(printable(item["reason"], LONGEST_REASON).rstrip("."))
+    found = []
+    for host, reasons in of_host.items():
+        found += reasons[: summaries.OF_ONE_VM]
+        found += [f"{host}: {len(reasons) - summaries.OF_ONE_VM} more"] if len(reasons) > summaries.OF_ONE_VM else []
+    return found
 
 
 def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:

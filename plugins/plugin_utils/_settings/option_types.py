@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
@@ -22,6 +23,14 @@ def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[A
     options = entry_points(role)["main"].get("options") or {}
     # Any value is a text, and what is raw is checked where it is used.
     spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}
-    given = {name: value for name in spec if variables.get(name) is not None and (value := plain(template(variables[name]))) is not None}
+    given = {name: value for name in spec if (value := _value(variables, name, template)) is not None}
     found = ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
     return "; ".join(found) or None
+
+
+def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], Any]) -> Any:
+    """Return the value of a variable. One that cannot be evaluated, perhaps for a missing fact of this host, has none."""
+    try:
+        return plain(template(variables[name])) if variables.get(name) is not None else None
+    except AnsibleError:
+        return None

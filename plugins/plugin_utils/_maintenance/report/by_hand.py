@@ -4,26 +4,28 @@
 """Tell an operator how to put a VM back without Ansible: what a method found, in words, and the command that restores it.
 
 The findings and options come from the VM's record. So a command has nothing from it but plain names and paths, as an operator pastes it; in place
-of anything else stands a placeholder, and the record has the value.
+of anything else stands a placeholder, and the record has the value. A command for another machine names only what the host's variables allow its
+drain methods: a VM must not have others changed, not even by an operator's hand.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_TEXT, printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import service, windows_service
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 
 NOTHING = "nothing to do: it stood so before the drain"
 # No quotes, no blanks, nothing that a shell reads; it cannot begin like an option.
-WORD = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@:+,-]{0,299}")
+WORD = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+-]{0,299}")
 # Between single or double quotes, on Windows.
 QUOTED = re.compile(r"[A-Za-z0-9_.\\][A-Za-z0-9_.\\ :()-]{0,299}")
 BASE64 = re.compile(r"[A-Za-z0-9+/]{1,400}={0,2}")
@@ -31,16 +33,22 @@ NUMBER = re.compile(r"[0-7]{1,4}|[0-9]{1,10}")
 LONGEST_CONTENT, MOST_PLACES = 100, 5
 WINDOWS_UP = ("started", "start_pending", "continue_pending")
 FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
+NOT_ALLOWED = "the record names places that the host's variables do not give it: compare them with drain_methods"
 DEFAULT_SOCKET = "/run/haproxy/admin.sock"
 
 
-def command(method: Method) -> str | None:
-    """Return how to put back by hand what a method changed: a command to paste where the method acts, or words. None if it is put back already."""
+def command(method: Method, targets: Sequence[Target] = ()) -> str | None:
+    """Return how to put back by hand what a method changed: a command to paste where the method acts, or words. None if it is put back already.
+
+    C(targets) are what the host's variables allow its methods to change outside the VM.
+    """
     if method.state == "undone":
         return None
+    if method.method == HAPROXY:
+        return _haproxy(method, [target for target in targets if target.means(method.identifier, HAPROXY)])
     build = COMMANDS.get(method.method)
     if build is None:
-        return f"do what the undo of method {printable(method.method, 60)} does (its undo.yml, or the undo file of its entry in drain_methods)"
+        return f"do what the undo of method {_word(method.method, 'METHOD')} does (its undo.yml, or the undo file of its entry in drain_methods)"
     found = build(plain_values.mapping(method.before), plain_values.mapping(method.options))
     # Half a command is worse than none.
     return found if len(found) <= LONGEST_TEXT else "the command is too long to show: the options and the finding (before) are in the record"
@@ -127,24 +135,27 @@ def _number(value: Any, placeholder: str) -> str:
     return str(value) if NUMBER.fullmatch(str(value)) else placeholder
 
 
-def _command(_before: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    line = options.get("undo")
-    text = shlex.join(str(word) for word in line) if isinstance(line, (list, tuple)) else str(line or "the undo of its entry in drain_methods")
-    return printable(text, LONGEST_TEXT + 1)
+def _command(_before: Mapping[str, Any], _options: Mapping[str, Any]) -> str:
+    return "run what its entry in drain_methods has as undo"
 
 
-def _haproxy(before: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    found = findings.read_haproxy(before)
+def _haproxy(method: Method, targets: Sequence[Target]) -> str:
+    found = findings.read_haproxy(method.before)
     if found is None:
         return "put its server back in HAProxy; the record does not say how it was"
-    socket = _word(options.get("socket") or DEFAULT_SOCKET, "SOCKET")
-    address = socket if socket.startswith("/") else f"tcp:{socket}"
+    allowed = [place for place in found.places if any(target.covers(found.server, place) for target in targets)]
+    socket = plain_values.mapping(method.options).get("socket") or DEFAULT_SOCKET
+    address = DEFAULT_SOCKET if socket == DEFAULT_SOCKET else "SOCKET"
     lines = [
-        f"on {findings.shown(place.balancer)}: echo 'set server {place.backend}/{found.server} state {place.state}' | socat stdio {address}"
-        for place in found.places[:MOST_PLACES]
+        f"on {_word(place.balancer, 'BALANCER')}: echo 'set server {place.backend}/{found.server} state {place.state}' | socat stdio {address}"
+        for place in allowed[:MOST_PLACES]
         if place.state != "maint"
     ]
-    return "; ".join(lines + [f"and {len(found.places) - MOST_PLACES} more in the record"] * (len(found.places) > MOST_PLACES)) or NOTHING
+    if len(allowed) > MOST_PLACES:
+        lines.append(f"and {len(allowed) - MOST_PLACES} more in the record")
+    if len(allowed) < len(found.places):
+        lines.append(NOT_ALLOWED)
+    return ", then ".join(lines) or NOTHING
 
 
 def _iis(before: Mapping[str, Any], _options: Mapping[str, Any]) -> str:
@@ -159,10 +170,8 @@ def _up(states: Any) -> Iterable[str]:
 def _wsfc(before: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     if before.get("aside") is True or str(before.get("state")) != "Up":
         return NOTHING
-    failback = FAILBACKS.get(str(options.get("failback")), "Immediate")
-    call = f"Resume-ClusterNode -Name {_quoted(before.get('node'), 'NODE')} -Failback {failback}"
-    moved = [printable(group, 100) for group in plain_values.mapping(before.get("moved"))]
-    return f"{call}; then fail back the availability groups {', '.join(moved)}" if moved else call
+    call = f"Resume-ClusterNode -Name $env:COMPUTERNAME -Failback {FAILBACKS.get(str(options.get('failback')), 'Immediate')}"
+    return f"{call}; then fail back the availability groups that moved has in the record" if before.get("moved") else call
 
 
 def _none(_before: Mapping[str, Any], _options: Mapping[str, Any]) -> str:
@@ -173,7 +182,6 @@ COMMANDS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], str]] = 
     "service": _service,
     "probe_file": _probe_file,
     "command": _command,
-    "haproxy": _haproxy,
     "iis": _iis,
     "wsfc": _wsfc,
     "none": _none,

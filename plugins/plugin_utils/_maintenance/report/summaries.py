@@ -10,8 +10,9 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import file_name
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host, Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages, unread
@@ -59,6 +60,8 @@ def left_by_hand(participant: Participant) -> list[str]:
 def _ended_ago(event_state: EventState, now: float) -> float | None:
     """Return the seconds since the last VM of an event was recovered, or None if no record has the time."""
     times = [at for participant in event_state.participants if participant.record and (at := participant.record.last("recovered")) is not None]
+    # A time that is still to come is no end.
+    times = [at for at in times if at <= now + CLOCK_TOLERANCE]
     return round(max(now - max(times), 0.0), 3) if times else None
 
 
@@ -87,18 +90,18 @@ def _participant(participant: Participant) -> dict[str, Any]:
         "listed": participant.listed,
         "record": file_name(record.event.event_id, record.revision) if record and record.revision else None,
         "windows": str(participant.host.last_known.about.get("os_type")).lower() == "windows" if participant.host.last_known else False,
-        "changed": [_change(method) for method in methods],
+        "changed": [_change(method, participant.host.targets) for method in methods],
     }
 
 
-def _change(method: Method) -> dict[str, Any]:
+def _change(method: Method, targets: Sequence[Target]) -> dict[str, Any]:
     return {
         "id": method.identifier,
         "method": method.method,
         "state": method.state,
         "before": method.before,
         "error": method.error,
-        "by_hand": by_hand.command(method),
+        "by_hand": by_hand.command(method, targets),
     }
 
 

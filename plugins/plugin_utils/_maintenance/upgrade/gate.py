@@ -42,10 +42,12 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
     chosen = _of_upgrade(settings_module.load(settings))
     observed_state = planning.observe(observations, policy, chosen, now)
     hosts = {host.name: host for host in observed_state.hosts}
-    _check_tasks(asked, hosts)
+    board = leases.read(observed_state.hosts, chosen, observed_state.now)
+    if not board.own:
+        # Before anything is leased: a VM that changes its mark later is only left out itself.
+        _check_tasks(asked, hosts)
     todo, done = _split(asked, hosts)
     asked = replace(asked, batch=todo)
-    board = leases.read(observed_state.hosts, chosen, observed_state.now)
     event_states, budget = planning.allocate(observed_state.event_states, observed_state.hosts, board, chosen, observed_state.now)
     observed_state = replace(observed_state, event_states=event_states)
     found = _blockers(asked, observed_state, hosts, board, budget, seen or {}, chosen)

@@ -45,7 +45,7 @@ def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5)}
+    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5), "failed": [], "fails": []}
     return {"actions": list(steps), "fingerprint": " ".join(f"{one['action']} {one['host']}" for one in steps), **known, **more}
 
 

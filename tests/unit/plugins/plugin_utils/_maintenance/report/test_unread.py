@@ -105,3 +105,12 @@ def test_a_vm_that_cannot_write_its_records_is_the_headline_and_fails_the_run(kn
 
 def test_an_idle_vm_with_a_full_disk_fails_nothing() -> None:
     assert plan({**vm("vm1"), "cannot_write": FULL})["fails"] == []
+
+
+def test_the_failures_of_one_vm_crowd_out_no_others() -> None:
+    many = [event(f"X{number}", ("evil",)) for number in range(40)]
+    evil = {**vm("evil", many), "cannot_write": "lies " * 400}
+    found = plan(evil, {**vm("vm1", [event()]), "cannot_write": FULL})
+    assert len(found["fails"]) == 7 and "evil: 35 more" in found["fails"]
+    assert max(map(len, found["fails"])) <= 300
+    assert f"vm1: cannot drain: {FULL.rstrip('.')}" in found["fails"]

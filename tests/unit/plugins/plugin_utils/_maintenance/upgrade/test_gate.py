@@ -426,15 +426,21 @@ def test_a_done_vm_that_is_still_out_recovers_without_its_tasks() -> None:
     assert (found["go"], found["upgraded"], found["done"], found["actions"]) == (True, ["vm1"], [], [])
 
 
-def upgraded_with(name: str, digest: str | None, state: str = "done") -> dict[str, Any]:
-    return leased_vm(name, upgrades=[{"name": NAME, "state": state, "digest": digest}])
+def upgraded_with(name: str, digest: str | None, state: str = "done", *, leased: bool = True) -> dict[str, Any]:
+    return (leased_vm if leased else vm)(name, upgrades=[{"name": NAME, "state": state, "digest": digest}])
 
 
 @pytest.mark.parametrize("state", ["done", "upgraded"])
 def test_a_name_that_was_used_with_other_tasks_is_refused_and_the_vms_are_named(state: str) -> None:
-    vms = upgraded_with("vm1", "old", state), leased_vm("vm2"), upgraded_with("vm3", "new", state)
+    vms = upgraded_with("vm1", "old", state, leased=False), vm("vm2"), upgraded_with("vm3", "new", state, leased=False)
     with pytest.raises(GateError, match=r"^vm1: upgrade .* with another tasks file.*upgrade_name.*upgrade_allow_changed_tasks"):
         gate_decision(*vms, batch=("vm1", "vm2", "vm3"), marks=True, tasks_digest="new")
+
+
+def test_a_mark_that_changes_under_the_leases_leaves_its_own_vm_out_alone() -> None:
+    """An error would leave the leases on the other VMs."""
+    found = gate_decision(upgraded_with("evil", "f" * 64), leased_vm("vm2"), batch=("evil", "vm2"), marks=True, tasks_digest="new")
+    assert (found["batch"], found["done"]) == (["vm2"], ["evil"])
 
 
 def test_every_vm_counts_by_its_own_mark() -> None:
