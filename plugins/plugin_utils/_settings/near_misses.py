@@ -9,8 +9,6 @@ from collections.abc import Iterable
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import RESULTS, ROLES, options
 
-# Options of playbooks that are options of no role.
-OF_PLAYBOOKS = frozenset(("decide_hosts", "drill_speed", "respond_hosts", "status_hosts"))
 # Results that the roles leave for a play.
 NO_OPTIONS = RESULTS
 PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_")
@@ -25,7 +23,7 @@ LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
 def warnings(names: Iterable[str]) -> list[str]:
     """Return a warning for each name that is no option of this collection and almost one. All other names are the user's."""
     ours = {name for name in names if name.startswith(PREFIXES)}
-    known = options((*ROLES, "awx", "simulator")) | OF_PLAYBOOKS
+    known = options((*ROLES, "awx", "simulator"))
     found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)[:MOST_NAMES]}
     return [f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?" for name, right in found.items() if right]
 

@@ -496,7 +496,7 @@ def test_the_first_failure_is_named_with_what_could_not_be_recorded(vm, method, 
 
     monkeypatch.setattr(vm.files, "write_exclusive", full)
     outcome = vm.drain(step())
-    assert outcome.state == "failed" and outcome.error.startswith("1-scripted: broken; The record of event ") and "No space left" in outcome.error
+    assert outcome.state == "failed" and outcome.error.startswith("1-scripted: broken; cannot write records to ") and "No space left" in outcome.error
     assert vm.entry("1-scripted")["state"] == "found"
 
 

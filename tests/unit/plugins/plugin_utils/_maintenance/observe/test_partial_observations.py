@@ -45,7 +45,7 @@ def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:
     found = plan(vm("vm1", [both], [ready]), resting("vm2"))
     assert found["summary"]["answered"] == 2
     assert acts(found) == []
-    assert "vm2 could not be read" in found["events"][0]["reason"]
+    assert "vm2 had no event when this run began" in found["events"][0]["reason"]
     assert found["events"][0]["unmanaged"] == []
     assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
 
