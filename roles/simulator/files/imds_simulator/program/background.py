@@ -38,6 +38,8 @@ def _log_end(log_file: str) -> str:
     """Return the end of the log, for an error message."""
     with open(log_file, "rb") as log:
         text = log.read()[-2000:].decode("utf-8", "replace").strip()
+    if log_file == os.devnull:
+        return "its log is not kept. One of its addresses may be in use; run it without --background, or with --log-file, to see why"
     return text or "it said nothing in %s" % log_file
 
 
