@@ -40,9 +40,9 @@ def _files(vm: str) -> dict[str, pathlib.Path]:
     for path in sorted((folder() / vm).rglob("*")):
         if path.name.startswith((".", "temporary-")) or not path.is_file() or path.name == "asked":
             continue
-        if path.name.startswith("claim-"):
-            # The name holds the run and the time; that there is one is what matters.
-            newest["lease"] = (1, path)
+        if path.name.startswith(("claim-", "host-")):
+            # The name holds the run or a mark, and the time; that there is one is what matters.
+            newest["lease" if path.name.startswith("claim-") else "host mark"] = (1, path)
             continue
         name, _dot, revision = path.name.removesuffix(".json").rpartition(".")
         number = int(revision) if path.suffix == ".json" and revision.isdigit() else 0
