@@ -74,7 +74,7 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
         ("respond", {"respond_timing": "x"}, "respond_timing"),
         ("gate", {"gate_hosts": "web1", "gate_wait_seconds": "2s"}, "gate_wait_seconds"),
         ("gate", {"gate_hosts": "web1", "gate_controller": True, "gate_controller_endpoint": "http://127.0.0.1:9"}, "cannot connect"),
-        ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": "/dev/null", "upgrade_by": "rack"}, "upgrade_by must be one of"),
+        ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": __file__, "upgrade_by": "rack"}, "upgrade_by must be one of"),
     ],
     ids=str,
 )
