@@ -16,7 +16,6 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
@@ -88,10 +87,7 @@ def _user() -> str:
 def _lines(state: Values, given: Values) -> t.Any:
     if given["format"] not in FORMATS:
         raise ValueError(f"status_format must be one of {', '.join(FORMATS)}, not {given['format']}")
-    paths = {host: mapping(about).get("records_path") for host, about in mapping(state.get("vms")).items()}
-    # The default is another one on Windows.
-    folders = {host: path for host, path in paths.items() if path != DEFAULT_PATH}
-    lines = status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=folders)
+    lines = status(state["plan"], form=given["format"], event_id=text(given["event_id"]), folders=state.get("vms"))
     if given["file"]:
         content = json.dumps(lines, indent=2) if given["format"] == "json" else "\n".join(lines)
         try:

@@ -141,8 +141,8 @@ class ActionModule(ActionBase):
             return results.of(host) if host in here else results.absent(host)
 
         given = {host: results.vm_settings(host) for host in hosts}
-        _warn(variables, results, hosts)
-        return pass_loop.begin(request, hosts, present, given, of, time.time())
+        misspelt = _warn(variables, results, hosts)
+        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time())
 
     def _strategy(self) -> str:
         """Return the strategy of the play. A task stands in a block, which knows its play."""
@@ -155,6 +155,7 @@ class ActionModule(ActionBase):
             "wait": given["wait"],
             "wait_timeout": float(given["wait_timeout"]),
             "confirm_end": given["confirm_end"],
+            "misspelt": [],
             "observation_seconds": float(given["observation_seconds"]),
             "notify_tasks": given["notify_tasks"],
             "places": _names(given["places"]),
@@ -225,11 +226,13 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
     raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
 
 
-def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> None:
-    """Warn of misspelt options. The same words are displayed once for a run."""
+def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> list[str]:
+    """Warn of misspelt options, and return the warnings. The same words are displayed once for a run."""
     names = _Variables(variables).names().union(*map(results.names, hosts))
-    for warning in near_misses.warnings(names):
-        Display().warning(printable(warning, LONGEST_LINE))
+    found = [printable(warning, LONGEST_LINE) for warning in near_misses.warnings(names)]
+    for warning in found:
+        Display().warning(warning)
+    return found
 
 
 def _rules(policy: t.Any) -> list[t.Any]:

@@ -57,6 +57,8 @@ class Request(TypedDict):
     wait_timeout: float
     confirm_end: bool
     """Whether a pass that does not wait still confirms the end of an event, and recovers its VMs."""
+    misspelt: list[str]
+    """Warnings of variables that are almost options of this collection."""
     observation_seconds: float
     notify_tasks: str
     places: list[str]
@@ -242,7 +244,8 @@ def _observe(host: str, state: State, results: Results, before: Observation) -> 
 
 
 def _plan(found: list[Observation], request: Request, now: float) -> dict[str, Any]:
-    return planner.make_plan(found, policy=request["policy"], settings=request["settings"], now=timestamps.form(now))
+    plan = planner.make_plan(found, policy=request["policy"], settings=request["settings"], now=timestamps.form(now))
+    return {**plan, "summary": {**plan["summary"], "misspelt": request["misspelt"]}} if request["misspelt"] else plan
 
 
 def _after_actions(state: State, plan: dict[str, Any], now: float) -> State:

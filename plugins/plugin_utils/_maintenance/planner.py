@@ -65,7 +65,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "summary": {
             **summary,
             "retired": [host.name for host in hosts if host.state == "retired"],
-            "problems": summary["problems"] + _remarks(observed_state, decided.budget),
+            "problems": summary["problems"] + _remarks(observed_state, decided.budget, chosen),
         },
         "not_answered": not_answered,
         "fails": [
@@ -168,7 +168,7 @@ def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[str]:
+def _remarks(observed_state: ObservedState, budget: allocation.Budget, settings: Settings) -> list[str]:
     """Return what operators should know: contradictions between VMs, overrides that do not count, and retired VMs whose names may be misspelt."""
     event_states = observed_state.event_states
     confused = [
@@ -182,10 +182,21 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget) -> list[s
         for name, who in list(others.items())[:1]
     ]
     found += _few_of_each_vm(event_states)
+    found += _beginnings_of_ids(event_states, settings)
     if observed_state.unknown_retired:
         names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
     return found + [f"event {event_state.event.event_id}: {text}" for event_state in event_states for text in event_state.remarks]
+
+
+def _beginnings_of_ids(event_states: list[EventState], settings: Settings) -> list[str]:
+    """Return which of respond_only_events are only the beginning of an event's id, and so select nothing."""
+    return [
+        f"respond_only_events: {given} is only the beginning of {event_state.event.event_id}; give the whole id"
+        for given in settings.only_events
+        for event_state in event_states
+        if event_state.key.startswith(given) and event_state.key != given
+    ]
 
 
 def _few_of_each_vm(event_states: list[EventState]) -> list[str]:

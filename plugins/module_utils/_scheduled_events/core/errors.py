@@ -30,6 +30,7 @@ KINDS = (
 
 
 # A full or read-only disk needs no explanation of what a folder of records needs.
+CANNOT_WRITE = "cannot write records to"
 SELF_EXPLANATORY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -72,7 +73,7 @@ def cannot_write(where: str, error: Exception) -> str:
     """Return the sentence about a folder of records in which nothing can be written."""
     why = getattr(error, "strerror", None) or error
     needed = "" if getattr(error, "errno", None) in SELF_EXPLANATORY else "; needed is a directory, on a file system with hard links, that this user may write"
-    return f"cannot write records to {where}: {why}{needed}."
+    return f"{CANNOT_WRITE} {where}: {why}{needed}."
 
 
 def seconds_in_words(seconds: float) -> str:

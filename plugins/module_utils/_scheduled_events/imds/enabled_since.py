@@ -131,5 +131,12 @@ def _must_write(marker: Marker | None, new: Marker, now: Marker) -> bool:
 def _write(files: Files, marker: Marker) -> None:
     temporary = f"{TEMPORARY}{uuid.uuid4().hex}.json"
     files.make()
-    files.write_exclusive(temporary, json.dumps(marker, sort_keys=True).encode("ascii") + b"\n")
-    files.rename(temporary, NAME)
+    try:
+        files.write_exclusive(temporary, json.dumps(marker, sort_keys=True).encode("ascii") + b"\n")
+        files.rename(temporary, NAME)
+    except OSError:
+        try:
+            files.unlink(temporary)
+        except OSError:
+            pass  # it was not created
+        raise

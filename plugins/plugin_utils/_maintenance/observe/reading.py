@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import CANNOT_WRITE
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema, transitions
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
@@ -90,8 +91,13 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         wrong_settings=tuple(plain_values.texts(given.get("wrong_settings"))),
         listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
         acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
-        cannot_write=plain_values.text(given.get("cannot_write")),
+        cannot_write=plain_values.text(given.get("cannot_write")) or _cannot_write(observation),
     )
+
+
+def _cannot_write(observation: Observation | None) -> str | None:
+    """Return what an observation says of a folder in which nothing can be written, or None."""
+    return next((problem for problem in (observation.problems if observation else ()) if problem.startswith(CANNOT_WRITE)), None)
 
 
 def _forms(events: Any) -> dict[str, Form]:

@@ -87,9 +87,7 @@ def _participant_reason(participant: Participant) -> str | None:
 
 def upcoming(event_state: EventState, event_phase: str) -> str:
     """Return what happens next."""
-    if event_phase == "foreign":
-        return "nothing"
-    if event_phase == "retired":
+    if event_phase in ("foreign", "retired") or (event_phase == "recovered" and not event_state.ours):
         return "nothing"
     if not event_state.ours:
         return "nothing in this run (respond_only_events)"
@@ -97,6 +95,8 @@ def upcoming(event_state: EventState, event_phase: str) -> str:
         return f"approve from {event_state.approver}"
     found = [sentence for participant in event_state.participants if (sentence := waits_for_operator(participant))]
     able = [participant for participant in event_state.participants if not waits_for_operator(participant)]
+    if wrong := [participant.host.name for participant in able if participant.named and participant.host.wrong_settings]:
+        found.append(f"correct the settings of {', '.join(wrong)}")
     if unable := [participant.host.name for participant in able if participant.host.cannot_write and participant.intent in CHANGES]:
         found.append(f"let {', '.join(unable)} write records again")
     for intent, template in UNDER_WAY:

@@ -142,6 +142,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
     lines += [template.format(some(summary[key], SHOWN_HOSTS)) for key, template in sentences if summary.get(key)]
+    lines += summary.get("misspelt", [])
     lines += [f"Wrong settings on {line}" for line in summary.get("wrong_settings", [])]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]
 
@@ -219,7 +220,11 @@ def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list
     commands = [f"    {item['id']}: {item['by_hand']}" for item in reversed(participant["changed"]) if item["by_hand"]]
     if not commands:
         return []
-    folder = folders.get(participant["host"]) or (WINDOWS_FOLDER if participant["windows"] else DEFAULT_PATH)
+    # The settings of a VM, or its folder alone. The default is another one on Windows.
+    about = folders.get(participant["host"])
+    folder = about.get("records_path") if isinstance(about, Mapping) else about
+    if not folder or folder == DEFAULT_PATH:
+        folder = WINDOWS_FOLDER if participant["windows"] else DEFAULT_PATH
     where = f"{folder}{'/' if '/' in str(folder) else BACKSLASH}{participant['record']}"
     return [f"  To put {participant['host']} back by hand, run there in this order, and leave its record {where} for the next pass:", *commands]
 

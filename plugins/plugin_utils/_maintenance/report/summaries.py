@@ -136,7 +136,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "unreachable": [host.name for host in hosts if host.state == "unreachable"],
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],
-        "enabling": [name for name, observation in observations if presence.enabling(observation, settings) and not observation.listed],
+        "enabling": [name for name, observation in observations if presence.enabling(observation, settings) and not event_states],
         "spot": [name for name, observation in observations if observation.spot],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],

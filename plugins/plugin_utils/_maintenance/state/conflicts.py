@@ -72,9 +72,12 @@ def _strangers(seen: ObservedEvent, participants: Mapping[str, Host], versions: 
     if not versions or len(seen.documents) == len(participants):
         return
     known = {_same(event) for _names, event in versions}
+    # One document may have been read before the event started.
+    started = {_same(event)[2:] for _names, event in versions if event.started}
     for names, event in _versions({name: event for name, event in seen.documents.items() if name not in participants}):
-        if _same(event) not in known:
-            yield f"{some(names, SHOWN)} lists it otherwise than its VMs do ({_shown(event)}), which has no effect"
+        is_older = not event.started and _same(event)[2:] in started
+        if _same(event) not in known and not is_older:
+            yield f"{some(names, SHOWN)} {'lists' if len(names) == 1 else 'list'} it otherwise than its VMs do ({_shown(event)}), which has no effect"
 
 
 def _shown(event: Event) -> str:

@@ -28,6 +28,7 @@ def request(**more: Any) -> Request:
         "wait": True,
         "wait_timeout": 600.0,
         "confirm_end": True,
+        "misspelt": [],
         "observation_seconds": 30.0,
         "notify_tasks": "",
         "places": [],

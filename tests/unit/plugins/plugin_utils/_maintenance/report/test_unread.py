@@ -114,3 +114,27 @@ def test_the_failures_of_one_vm_crowd_out_no_others() -> None:
     assert len(found["fails"]) == 7 and "evil: 35 more" in found["fails"]
     assert max(map(len, found["fails"])) <= 300
     assert f"vm1: cannot drain: {FULL.rstrip('.')}" in found["fails"]
+
+
+def test_an_observation_that_could_not_write_is_the_headline_too() -> None:
+    """So status says it before any run has tried."""
+    found = plan(vm("vm1", [event()], records_problems=[FULL]))
+    assert status(found)[0].endswith("Next: let vm1 write records again.")
+    assert found["fails"] == [f"vm1: cannot drain: {FULL.rstrip('.')}"]
+
+
+def test_a_beginning_of_an_id_selects_nothing_and_is_told() -> None:
+    found = plan(vm("vm1", [event("621C62B9-1")]), only_events=["621c62b9"])
+    assert "Problem on respond_only_events: 621c62b9 is only the beginning of 621C62B9-1; give the whole id." in status(found)
+
+
+def test_wrong_settings_are_what_comes_next() -> None:
+    found = plan({**vm("vm1", [event()]), "wrong_settings": ["drain_methods: no method probefile"]})
+    assert status(found)[0].endswith("Next: correct the settings of vm1.")
+
+
+@pytest.mark.parametrize("older", [event(status="Scheduled"), event(status="Scheduled", due=100)])
+def test_a_document_that_was_read_before_the_start_is_no_problem(older: dict[str, Any]) -> None:
+    found = plan(vm("vm1", [event(status="Started")]), vm("vm2", [older]))
+    assert not any("otherwise" in line for line in status(found))
+    assert any("vm2 lists it otherwise" in line for line in status(plan(vm("vm1", [event(status="Started")]), vm("vm2", [event(event_type="Freeze")]))))
