@@ -200,14 +200,19 @@ def test_the_pieces_of_a_line() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_each_command_does_the_same_in_wine(name: str, wine: InWine, stand_in: InStandIn) -> None:
     before, command, _code = CASES[name]
+
+    def done(side: Side, piece: str) -> list[t.Any]:
+        side.fill(before)
+        side.send(ONE)
+        code, output, _errors = side.run(piece)
+        # In which order names come is the file system's business; nothing depends on it.
+        return [code, sorted(output.splitlines(True)), side.held(), (side.drive / "sent.json").exists()]
+
     for piece in pieces_of(command):
-        seen = []
-        for side in (wine, stand_in):
-            side.fill(before)
-            side.send(ONE)
-            code, output, _errors = side.run(piece)
-            # In which order names come is the file system's business; nothing depends on it.
-            seen.append([code, sorted(output.splitlines(True)), side.held(), (side.drive / "sent.json").exists()])
+        seen = [done(wine, piece), done(stand_in, piece)]
+        if seen[0][0] not in (0, seen[1][0]):
+            # Wine itself breaks off now and then on a busy machine, with an exit code that the command does not have; once more it does not.
+            seen[0] = done(wine, piece)
         if piece.startswith(NOTHING_TO_RENAME) and seen[1][0] == 1 and seen[0][0] == 0:
             # Wine says nothing; that nothing was done must be true in both.
             assert seen[0][2] == (before if before is not None else "nothing"), piece
