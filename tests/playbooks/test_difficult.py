@@ -87,9 +87,9 @@ def approved(lab: Lab) -> set[str]:
 
 
 def named(output: str, words: str) -> set[str]:
-    """The VMs in the line of the report that begins with these words."""
-    (line,) = re.findall(rf'"{words}([^".]*)\.', output)
-    return set(re.split(r",? ", line))
+    """The VMs in the lines of the report that begin with these words; a line ends with the cause, where there is one."""
+    lines = re.findall(rf'"{words}([^":.]*)[:.]', output)
+    return {name for line in lines for name in re.split(r",? ", line)}
 
 
 def test_difficult_vms_are_named_hold_their_own_events_and_delay_nobody(make_lab: Make) -> None:
