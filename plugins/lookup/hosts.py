@@ -13,6 +13,7 @@ version_added: 2.1.0
 short_description: Return a pattern of hosts, or fail where it matches none
 description:
   - For the C(hosts) of a play. A play without hosts ends well, so that a schedule with an empty or broken inventory would look like success.
+  - Nothing is refused with C(--syntax-check), C(--list-hosts), C(--list-tasks) and C(--list-tags).
 options:
   _terms:
     description: The pattern, as in C(hosts) of a play.
@@ -42,6 +43,7 @@ _raw:
 
 import typing as t
 
+from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
@@ -53,7 +55,9 @@ class LookupModule(LookupBase):
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         (pattern,) = terms
-        if not self.get_option("allow_empty"):
+        # Looking at a playbook needs no inventory.
+        looks_only = any(context.CLIARGS.get(option) for option in ("syntax", "listhosts", "listtasks", "listtags"))
+        if not looks_only and not self.get_option("allow_empty"):
             matching = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
             if not matching.run([pattern], variables=variables):
                 raise AnsibleLookupError(

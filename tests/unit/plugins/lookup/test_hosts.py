@@ -1,0 +1,41 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A play of the collection on no host at all must not look like success."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+
+import pytest
+
+EMPTY, REFUSED = "[web]\n", "No host of the inventory matches"
+
+
+def play(tmp_path: pathlib.Path, inventory: str, *arguments: str) -> tuple[int, str]:
+    (tmp_path / "hosts.ini").write_text(inventory)
+    # Never a task: hosts that match are only listed.
+    command = ["ansible-playbook", "-i", str(tmp_path / "hosts.ini"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["respond", "status", "decide"])
+def test_an_empty_inventory_is_refused(tmp_path: pathlib.Path, name: str) -> None:
+    code, output = play(tmp_path, EMPTY, f"maintenance.azure.{name}")
+    assert code != 0 and " ".join(output.split()).count(REFUSED) == 1
+
+
+def test_a_pattern_without_hosts_is_refused(tmp_path: pathlib.Path) -> None:
+    code, output = play(tmp_path, "[web]\nweb1\n", "maintenance.azure.status", "-e", "status_hosts=nosuch")
+    assert code != 0 and f"{REFUSED} 'nosuch'" in " ".join(output.split())
+
+
+def test_a_pool_may_be_empty_by_design(tmp_path: pathlib.Path) -> None:
+    assert play(tmp_path, EMPTY, "maintenance.azure.respond", "-e", "respond_allow_empty=true")[0] == 0
+
+
+@pytest.mark.parametrize("option", ["--syntax-check", "--list-hosts", "--list-tasks"])
+def test_looking_at_a_playbook_needs_no_inventory(tmp_path: pathlib.Path, option: str) -> None:
+    assert play(tmp_path, EMPTY, "maintenance.azure.respond", option)[0] == 0
