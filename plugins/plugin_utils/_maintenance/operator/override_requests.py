@@ -120,8 +120,8 @@ def plan_writes(observations: Any, given: Any, settings: Any = None, now: Any = 
     request = load(given, moment)
     chosen = settings_module.load(settings)
     hosts = overrides.retire(read_observations(observations), chosen.retired)
-    if nobody := unread.none_read(hosts):
-        raise OverrideRequestError(nobody)
+    if none_read := unread.none_read(hosts):
+        raise OverrideRequestError(none_read)
     seen = _find(request.event_id, collect(hosts))
     event_state = build_event_state(seen, Directory(hosts), policy.load("default"), chosen, moment)
     carriers = [participant for participant in event_state.participants if participant.named and participant.ok]

@@ -58,7 +58,7 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     lines = [event_line(event) for event in found["events"]] + capacity_lines(found["capacity"]) + lease_lines(found["leases"])
     found["summary"]["events"] = len(numbered)
     summary = summary_lines(found["summary"])
-    # That nobody could be read is the headline.
+    # That no VM could be read is the headline.
     lines = summary + lines if found["summary"]["none_read"] else lines + summary
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
     return [printable_line(line) for line in lines + failed_lines(found["failed"])]
