@@ -95,4 +95,4 @@ def test_no_variable_of_the_collection_itself_is_warned_about() -> None:
     [("", "", 0), ("a", "", 1), ("abc", "abc", 0), ("abc", "acb", 1), ("abcd", "bcd", 1), ("abc", "axc", 1), ("abc", "cab", 2), ("ab", "xaby", 2)],
 )
 def test_letters_that_differ(one: str, other: str, letters: int) -> None:
-    assert distance(one, other) == distance(other, one) == letters
+    assert distance(one, other) == distance(one=other, other=one) == letters
