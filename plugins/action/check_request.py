@@ -12,10 +12,7 @@ import tempfile
 import typing as t
 from datetime import datetime, timezone
 
-from ansible.plugins.action import ActionBase
-from ansible.utils.unsafe_proxy import wrap_var
-
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
@@ -37,25 +34,14 @@ EXCLUSIVE = [("override", "status", "batches", "options_of")]
 Values = t.Mapping[str, t.Any]
 
 
-class ActionModule(ActionBase):
-    """Answer an operator's request. What is wrong with it is the task's own message; the error of a filter would be shown with a chain of causes."""
+class ActionModule(OnController):
+    """Answer an operator's request."""
 
-    _requires_connection = False
-    _supports_async = False
-    _supports_check_mode = True
+    spec = SPEC
+    rules: t.ClassVar = {"mutually_exclusive": EXCLUSIVE, "required_by": {"status": "observed"}}
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        variables = task_vars or {}
-        result: dict[str, t.Any] = super().run(tmp, variables)
-        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_by={"status": "observed"})
-        try:
-            found = self._answer(arguments, mapping(variables.get(arguments["observed"] or "")), variables)
-        except ValueError as error:
-            return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
-        # On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
-        return dict(result, **wrap_var(found), changed=False, _ansible_verbose_override=True)
-
-    def _answer(self, arguments: Values, state: Values, variables: Values) -> dict[str, t.Any]:
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> Values:
+        state = mapping(variables.get(arguments["observed"] or ""))
         if arguments["override"] is not None:
             observations = state["observations"] if arguments["observed"] else None
             settings = mapping(state.get("request")).get("settings")
@@ -71,8 +57,7 @@ class ActionModule(ActionBase):
         if arguments["batches"] is not None:
             return _wrong_batches(arguments["batches"])
         if arguments["options_of"] is not None:
-            # Not those that facts may have set: the role refuses that host.
-            return None if why_refused(variables.get("ansible_facts")) else wrong_options(arguments["options_of"], variables, self._templar.template)
+            return wrong_options(arguments["options_of"], variables, self._templar.template)
         return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
 
 

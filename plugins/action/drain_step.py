@@ -9,10 +9,7 @@ from __future__ import annotations
 import typing as t
 from datetime import datetime, timezone
 
-from ansible.plugins.action import ActionBase
-from ansible.utils.unsafe_proxy import wrap_var
-
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import haproxy, steps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers
@@ -29,27 +26,16 @@ REGISTERED = "__drain_step"
 NO_SETTINGS: dict[str, t.Any] = {"methods": [], "former": [], "system": "linux", "folders": [], "own_folder": "", "places": []}
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Choose the next step, on the controller. What lasts from one step to the next is in the registered result."""
 
-    _requires_connection = False
-    _supports_async = False
-    _supports_check_mode = True
+    spec = SPEC
+    rules: t.ClassVar = {"mutually_exclusive": [tuple(SPEC)]}
 
-    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        variables = task_vars or {}
-        result: dict[str, t.Any] = super().run(tmp, variables)
-        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=[tuple(SPEC)])
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         if arguments["balancers"] is not None:
             method = mapping(mapping(variables.get(REGISTERED)).get("method"))
-            return dict(result, **wrap_var(haproxy.view(arguments["balancers"], method.get("finding"), method.get("options"))))
-        try:
-            state = self._state(arguments, variables)
-        except ValueError as error:
-            return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
-        return {**result, **wrap_var(state), "_ansible_verbose_override": True}
-
-    def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> dict[str, t.Any]:
+            return haproxy.view(arguments["balancers"], method.get("finding"), method.get("options"))
         if arguments["validate"] is not None:
             if wrong := steps.problems(t.cast("steps.Request", arguments["validate"])):
                 raise ValueError(" ".join(wrong))

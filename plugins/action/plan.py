@@ -10,11 +10,10 @@ import time
 import typing as t
 
 from ansible.errors import AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
@@ -81,32 +80,23 @@ NEEDS_LINEAR = (
 WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
 
 
-class ActionModule(ActionBase):
+class ActionModule(OnController):
     """Plan, on the controller. What lasts from one iteration to the next is in the registered result."""
 
-    _requires_connection = False
-    _supports_async = False
-    _supports_check_mode = True
+    spec = SPEC
+    rules: t.ClassVar = {"mutually_exclusive": EXCLUSIVE, "required_one_of": ONE_OF}
+    wrong_input = WRONG_INPUT
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        variables = task_vars or {}
-        result: dict[str, t.Any] = super().run(tmp, variables)
-        # By the names that operators set; begin has others.
-        if self._task.args.get("check_only") and (wrong := self._wrong_options(variables)):
-            return dict(result, failed=True, msg=printable(wrong, LONGEST_LINE))
-        _checked, arguments = self.validate_argument_spec(SPEC, mutually_exclusive=EXCLUSIVE, required_one_of=ONE_OF)
-        try:
-            state = self._state(arguments, variables)
-        except WRONG_INPUT as error:
-            # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
-            return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
-        Display().v(_progress(state))
-        # The kept state is too long to print with -v. On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
-        return dict(result, **wrap_var(state), changed=False, _ansible_verbose_override=True)
+        # By the names that operators set, before the values are checked under those of begin.
+        if self._task.args.get("check_only") and (wrong := wrong_options("respond", task_vars or {}, self._templar.template)):
+            return {"failed": True, "msg": printable(wrong, LONGEST_LINE)}
+        return super().run(tmp, task_vars)
 
-    def _wrong_options(self, variables: dict[str, t.Any]) -> str | None:
-        """Return what is wrong with the options of role respond; nothing where they may come from the facts of the host (_begin)."""
-        return None if why_refused(variables.get("ansible_facts")) else wrong_options("respond", variables, self._templar.template)
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        state = self._state(arguments, variables)
+        Display().v(_progress(state))
+        return state
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         results = _Results(variables["hostvars"])

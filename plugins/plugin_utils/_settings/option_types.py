@@ -15,11 +15,16 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import entry_points
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import entry_points, why_refused
 
 
 def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
-    """Return what is wrong with the options of a role's entry point C(main), or None. C(template) returns the value of a variable."""
+    """Return what is wrong with the options of a role's entry point C(main), or None. C(template) returns the value of a variable.
+
+    Options that may come from the facts of the host are not checked: the roles refuse that host.
+    """
+    if why_refused(variables.get("ansible_facts")):
+        return None
     options = entry_points(role)["main"].get("options") or {}
     # Any value is a text, and what is raw is checked where it is used.
     spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}

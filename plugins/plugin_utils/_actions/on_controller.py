@@ -1,0 +1,43 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What the actions for the roles have in common that only compute, on the controller."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.plugins.action import ActionBase
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+
+
+class OnController(ActionBase):
+    """An action without a host. What is wrong with its input is its own message: the error of a filter would be shown with a chain of causes."""
+
+    _requires_connection = False
+    _supports_async = False
+    _supports_check_mode = True
+    spec: t.ClassVar[t.Mapping[str, t.Any]]
+    rules: t.ClassVar[t.Mapping[str, t.Any]]
+    """How the options exclude or need each other, as core's validation takes it."""
+    wrong_input: t.ClassVar[tuple[type[Exception], ...]] = (ValueError,)
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        variables = task_vars or {}
+        result: dict[str, t.Any] = super().run(tmp, variables)
+        _checked, arguments = self.validate_argument_spec(self.spec, **self.rules)
+        try:
+            found = self.answer(arguments, variables)
+        except self.wrong_input as error:
+            # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
+            return dict(result, failed=True, msg=printable(error, LONGEST_LINE))
+        # Too long to print with -v. On ansible-core 2.18, wrap_var keeps texts from being evaluated as templates.
+        return {**result, "changed": False, **wrap_var(found), "_ansible_verbose_override": True}
+
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        """Return what the task registers. Raise one of wrong_input."""
+        raise NotImplementedError
