@@ -17,10 +17,18 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval, approval_blockers, intents, leases, requeue, undo_order
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import (
+    approval,
+    approval_blockers,
+    intents,
+    leases,
+    requeue,
+    undo_order,
+    unread,
+)
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect

@@ -17,9 +17,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Override
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge

@@ -14,7 +14,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")

@@ -15,7 +15,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host, Method
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages, unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 

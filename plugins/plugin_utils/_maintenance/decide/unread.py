@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report the VMs that could not be read, grouped by cause, and whether so many of them fail the run."""
+"""Decide whether a run fails for the VMs that could not be read, and group these by cause."""
 
 from __future__ import annotations
 
