@@ -26,6 +26,8 @@ LOGS = ROOT / ".build" / "logs"
 # Two, and a little more, because no suite keeps its processors busy all the time.
 PROCESSORS = 2.3
 CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed$")
+# pytest's short summary of a test, which may stand far above the end of a suite's log.
+FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) \S+.*")
 
 
 class Running:
@@ -94,6 +96,12 @@ class Result:
             for line in lines[-60:]:
                 print(f"       | {line}")
             print(f"       whole log: {self.log.relative_to(ROOT)}", flush=True)
+
+    def failed_tests(self) -> list[str]:
+        """A line for each test that pytest says failed, however far above the end of the log."""
+        if not self.failed or not self.log or not self.log.exists():
+            return []
+        return [line[:300] for line in self.log.read_text(errors="replace").splitlines() if FAILED_TEST.match(line)]
 
 
 def read_junit(path: pathlib.Path) -> tuple[int, int, str]:
@@ -182,6 +190,8 @@ def main() -> int:
     for result in results:
         if result.failed:
             print(f"failed: {result.name} {result.why}".rstrip())
+            for line in result.failed_tests()[:20]:
+                print(f"    {line}")
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 
