@@ -11,7 +11,6 @@ import http.client
 import os
 import re
 import socket
-import ssl
 import stat
 import time
 import typing as t
@@ -116,6 +115,8 @@ def _connection(url: str, timeout: float, validate_certs: bool) -> tuple[http.cl
     path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
     if parts.scheme == "http":
         return http.client.HTTPConnection(host, parts.port, timeout=timeout), path
+    import ssl  # here alone: it takes three megabytes of a process that only asks
+
     context = ssl.create_default_context()
     if not validate_certs:
         context.check_hostname = False

@@ -93,7 +93,12 @@ class Client:
 
     def get_instance(self) -> dict[str, t.Any]:
         """Return the instance metadata, in the newest version that the service knows."""
-        return self.retry(self._get_instance_once)
+        return self.retry(self.get_instance_once)
+
+    def get_instance_once(self, time_left: float | None = None) -> dict[str, t.Any]:
+        """Return the instance metadata after one try."""
+        answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, time_left)
+        return parse_object(answer.body, self._source(INSTANCE_PATH, version))
 
     def get_vm_name(self) -> str:
         """Return this VM's name as Resources has it. Never the host name: in scale sets the two differ (fact b8)."""
@@ -101,7 +106,7 @@ class Client:
 
     def get_vm_name_once(self, time_left: float | None = None) -> str:
         """Return this VM's name after one try. Raise ScheduledEventsError if it is not known."""
-        compute = self._get_instance_once(time_left).get("compute")
+        compute = self.get_instance_once(time_left).get("compute")
         name = compute.get("name") if isinstance(compute, dict) else None
         if not isinstance(name, str) or not name.strip():
             raise ScheduledEventsError(
@@ -143,10 +148,6 @@ class Client:
             # An endpoint that accepts no connection must be reported within connect_timeout, whatever the fault.
             return None
         return pause if attempt < self.retries else None
-
-    def _get_instance_once(self, time_left: float | None = None) -> dict[str, t.Any]:
-        answer, version = self._get(INSTANCE_PATH, INSTANCE_VERSIONS, time_left)
-        return parse_object(answer.body, self._source(INSTANCE_PATH, version))
 
     def _get(self, path: str, versions: t.Sequence[str], time_left: float | None) -> tuple[Answer, str]:
         """Send a GET in the newest version first, and in older ones only when the answer rejects the version."""

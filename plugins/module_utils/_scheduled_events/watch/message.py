@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import typing as t
 from urllib.parse import quote
@@ -59,5 +58,7 @@ def message_id(change: Change, source: str) -> str:
 
     The document's incarnation is left out: it also changes with other events, and it starts anew after the feature was off.
     """
+    import hashlib  # here alone: OpenSSL takes four megabytes, and an asker without news needs none
+
     content = json.dumps([source.lower(), id_of(change.event), change.kind, news(change.event)], separators=(",", ":"))
     return hashlib.sha256(content.encode("ascii")).hexdigest()[:ID_DIGITS]

@@ -154,10 +154,10 @@ def test_it_ends_on_sigterm_on_shutdown_and_with_its_parent() -> None:
 
 def test_in_the_background_from_one_archive(tmp_path: Path) -> None:
     """As the role does: packed, started, found again, stopped. Packing twice gives the same bytes."""
-    packer = COLLECTION / "roles" / "simulator" / "files" / "pack.py"
+    packer = COLLECTION / "plugins" / "plugin_utils" / "_controller" / "pack.py"
     archives = [tmp_path / name for name in ("imds_simulator.pyz", "again.pyz")]
     for archive in archives:
-        subprocess.run([sys.executable, str(packer), str(PACKAGE), str(archive)], check=True)
+        subprocess.run([sys.executable, str(packer), str(PACKAGE), str(archive), "imds_simulator.program.command_line"], check=True)
     assert archives[0].read_bytes() == archives[1].read_bytes()
     pid_file = tmp_path / "pid"
     words = ["--vm", "web1", "--vm", "web2", "--scenario", "2", "--pid-file", str(pid_file), "--parent", str(os.getpid())]

@@ -1,0 +1,118 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The watcher's command line: one archive, started by systemd as ``ask``, ``seen`` or ``tell``, each with the path of the settings.
+
+Each command imports only what it needs: the asker runs all the time, and neither TLS nor an argument parser belongs into its memory.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import typing as t
+
+from .settings import Settings, SettingsError, read_settings
+
+USAGE = "usage: python3 watch.pyz ask|seen|tell|check SETTINGS"
+# An endpoint that is there connects in milliseconds; the next second is another try.
+CONNECT_SECONDS = 2.0
+WRONG_SETTINGS, FAILED = 78, 1  # the first is EX_CONFIG: systemd does not restart for it
+
+
+def main(arguments: t.Sequence[str]) -> int:
+    """Run one command. Return the exit code."""
+    if len(arguments) != 2 or arguments[0] not in COMMANDS:
+        print(USAGE, file=sys.stderr)
+        return WRONG_SETTINGS
+    try:
+        COMMANDS[arguments[0]](read_settings(arguments[1]))
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return WRONG_SETTINGS
+    except OSError as error:
+        print(f"{arguments[0]}: {error}", file=sys.stderr)
+        return FAILED
+    return 0
+
+
+def ask(settings: Settings) -> None:
+    """Ask until SIGTERM."""
+    # http.client imports ssl where it can, which costs three megabytes; the endpoint speaks plain HTTP alone.
+    sys.modules["ssl"] = t.cast(t.Any, None)
+    from ..core.clock import Clock
+    from ..host.system import LocalHost
+    from ..imds.client import Client
+    from ..imds.transport import LocalTransport
+    from .ask.asker import Asker, Stores
+    from .ask.known import KnownStore
+    from .ask.state import State
+    from .service_manager import ServiceManager
+    from .shared_folder import SharedFolder
+    from .spool import Spool
+
+    signal.signal(signal.SIGTERM, _stop)
+    manager, host, clock = ServiceManager(), LocalHost(), Clock()
+    state_folder = SharedFolder(settings.state_folder)
+    state_folder.remove_leftovers()
+    client = Client(LocalTransport(settings.endpoint), settings.api_version, retries=0, connect_timeout=CONNECT_SECONDS, clock=clock, warn=log)
+    stores = Stores(KnownStore(state_folder), Spool(state_folder), State(SharedFolder(settings.runtime_folder, mode=0o644), host))
+    manager.ready()
+    try:
+        Asker(client, settings, stores, host, clock, manager.alive).run(lambda: False)
+    except _Stopped:
+        pass
+    finally:
+        client.close()
+
+
+class _Stopped(BaseException):
+    """SIGTERM came: not an Exception, so that no handler of errors catches it."""
+
+
+def _stop(number: int, frame: t.Any) -> None:
+    raise _Stopped
+
+
+def seen(settings: Settings) -> None:
+    """Publish which events the records show, as root."""
+    from .seen import publish
+
+    publish(settings)
+
+
+def tell(settings: Settings) -> None:
+    """Deliver what waits."""
+    import random
+
+    from ..core.clock import Clock
+    from ..host.system import LocalHost
+    from .seen import read_seen
+    from .shared_folder import SharedFolder
+    from .spool import Spool
+    from .tell.attempts import Attempts
+    from .tell.delivery import open_delivery
+    from .tell.teller import Teller
+
+    folder = SharedFolder(settings.state_folder)
+    attempts = Attempts(folder, LocalHost().boot_id(), random.random)
+    Teller(Spool(folder), open_delivery(settings), attempts, read_seen(SharedFolder(settings.seen_folder)), Clock(), log).run()
+
+
+def check(settings: Settings) -> None:
+    """Check the settings, the credential's file and the certificates; send nothing."""
+    if settings.tells:
+        from .tell.delivery import open_delivery
+
+        open_delivery(settings)
+
+
+def log(line: str) -> None:
+    """Write a line to standard error, which systemd keeps in its journal."""
+    os.write(2, line.encode("utf-8", "replace") + b"\n")
+
+
+COMMANDS: t.Mapping[str, t.Callable[[Settings], None]] = {"ask": ask, "seen": seen, "tell": tell, "check": check}

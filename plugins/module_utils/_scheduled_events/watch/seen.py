@@ -1,0 +1,57 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Which events a controller's run has seen, by this VM's own records: only that ends the repetition of a message.
+
+The records' folder is open to root alone. A small unit of root writes what the teller may know of it: EventIds and phases.
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from ..core.bounded_json import load_bounded
+from ..host.files import LocalFiles
+from ..host.system import LocalHost
+from ..journal.record_store import DEFAULT_PATH, RecordStore
+from .changes import GONE
+from .message import TYPES
+from .settings import Settings
+from .shared_folder import SharedFolder
+
+NAME = "seen.json"
+# Phases of an event that a run knows to be over for this VM.
+OVER = ("gone", "recovering", "recovered")
+
+Seen = t.Mapping[str, str]
+
+
+def publish(settings: Settings) -> None:
+    """Write the phases of all recorded events, as root. Raise OSError. Without records the list is empty."""
+    reading = RecordStore(LocalFiles(settings.records_path or DEFAULT_PATH), LocalHost()).read_all(None, set_aside=False)
+    if not reading.readable:
+        # An empty list would be no lie that hurts, but nobody would see why messages are repeated.
+        raise OSError("; ".join(reading.problems))
+    phases = {str(record["event"]["event_id"]).strip().lower(): record["phase"] for record in reading.records}
+    SharedFolder(settings.seen_folder, mode=0o644).write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
+
+
+def read_seen(folder: SharedFolder) -> Seen:
+    """Return the phase of each recorded event, by EventId in lower case. What cannot be read shows nothing, so messages are repeated."""
+    try:
+        data = load_bounded(folder.read(NAME).decode("utf-8"), lambda digits: None)
+    except (OSError, ValueError, RecursionError, OverflowError):
+        return {}
+    return {key: phase for key, phase in data.items() if isinstance(phase, str)} if isinstance(data, dict) else {}
+
+
+def is_seen(message: t.Mapping[str, t.Any], seen: Seen) -> bool:
+    """Return whether the records show that a run knows what an accepted message says."""
+    phase = seen.get(str(message.get("subject")).strip().lower())
+    if TYPES.get(str(message.get("type"))) == GONE:
+        # An event that no run has recorded needs no recovery.
+        return phase is None or phase in OVER
+    return phase is not None

@@ -1,0 +1,150 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The settings of the watcher, which role watch writes to one file that only root can change. The credential is a file of its own."""
+
+from __future__ import annotations
+
+import os
+import stat
+import typing as t
+from urllib.parse import urlsplit
+
+from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT
+from ..core.bounded_json import load_bounded
+
+SETTINGS_BYTES = 256 * 1024
+CREDENTIAL_BYTES = 8 * 1024
+# Five requests a second are all that a VM may send (fact b4), and other agents share them.
+SHORTEST_INTERVAL = 0.25
+CREDENTIALS = ("none", "bearer", "hmac")
+ABOUT = ("this_vm", "any")
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+GOOD_URL = "https://HOST[:PORT][/PATH], or http:// to 127.0.0.1, without a user's name"
+
+
+class SettingsError(ValueError):
+    """A file of settings that cannot be used; the message says which value is wrong and what it must be."""
+
+
+class Settings(t.NamedTuple):
+    """All settings of the watcher. The defaults are those of role watch."""
+
+    endpoint: str = DEFAULT_ENDPOINT
+    api_version: str = "auto"
+    interval: float = 1.0
+    """Seconds from one request to the next."""
+    vm_name: str | None = None
+    """This VM's name in Azure; None to ask the endpoint for it."""
+    tell_about: str = "this_vm"
+    """Whose events are told: those that name this VM, or any in its document."""
+    tell_url: str | None = None
+    """Where to send messages: https://..., or http://... on this machine; None to send none."""
+    tell_folder: str | None = None
+    """The folder into which messages are written instead, for other tools."""
+    tell_credential: str = "none"
+    """How a message proves its sender: none, bearer or hmac."""
+    tell_credential_file: str | None = None
+    tell_hmac_header: str = "X-Hub-Signature-256"
+    tell_certificates: str | None = None
+    """A file of certificates of authorities, in PEM; None for those of the system."""
+    tell_timeout: float = 10.0
+    """Seconds for one delivery."""
+    runtime_folder: str = "/run/azure-maintenance-watch"
+    state_folder: str = "/var/lib/azure-maintenance-watch"
+    seen_folder: str = "/run/azure-maintenance-seen"
+    records_path: str | None = None
+    """The folder of this VM's records; None for the default of the modules."""
+
+    @property
+    def tells(self) -> bool:
+        """Return whether messages go anywhere."""
+        return self.tell_url is not None or self.tell_folder is not None
+
+
+def read_settings(path: str) -> Settings:
+    """Read a file of settings. Raise SettingsError, also for a file that another user than root or this one may write."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}. Role watch writes it.")
+    with os.fdopen(descriptor, "rb") as stream:
+        present = os.fstat(descriptor)
+        if not stat.S_ISREG(present.st_mode) or present.st_uid not in (0, os.geteuid()) or present.st_mode & 0o022:
+            raise SettingsError(f"{path} must be a file of root that no other user may write; run role watch again.")
+        content = stream.read(SETTINGS_BYTES + 1)
+    try:
+        if len(content) > SETTINGS_BYTES:
+            raise ValueError(f"it is larger than {SETTINGS_BYTES} bytes")
+        data = load_bounded(content.decode("utf-8"), lambda digits: None)
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise SettingsError(f"{path} is not usable: {error}. Run role watch again.")
+    return parse_settings(data, path)
+
+
+def parse_settings(data: t.Any, source: str) -> Settings:
+    """Return the settings of parsed JSON. Raise SettingsError, which names the key and the source."""
+    if not isinstance(data, dict):
+        raise SettingsError(f"{source} is not a JSON object.")
+    unknown = sorted(set(data) - set(Settings._fields))
+    if unknown:
+        raise SettingsError(f"{source} has the unknown key {unknown[0]}; known are {', '.join(Settings._fields)}.")
+    settings = Settings(**data)
+    for key, wrong in _wrong_values(settings):
+        if wrong:
+            raise SettingsError(f"{source}: {key} is {getattr(settings, key)!r}; it must be {wrong}.")
+    return settings
+
+
+def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+    yield "interval", _wrong_number(settings.interval, SHORTEST_INTERVAL, 3600)
+    yield "tell_timeout", _wrong_number(settings.tell_timeout, 1, 300)
+    yield "api_version", _wrong_choice(settings.api_version, ("auto", *API_VERSIONS))
+    yield "tell_about", _wrong_choice(settings.tell_about, ABOUT)
+    yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
+    for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header"):
+        yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
+    for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates"):
+        yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
+    yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
+    yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
+    wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None
+    yield "tell_credential_file", None if wanted else "the path of the credential's file, because tell_credential is not none"
+
+
+def _is_good_url(url: str) -> bool:
+    """Return whether messages may be sent there: in the clear, with a credential, only to this machine."""
+    try:
+        parts = urlsplit(url)
+        host, plain, _port = parts.hostname, parts.scheme == "http", parts.port
+    except ValueError:
+        return False
+    return bool(host) and parts.username is None and (parts.scheme == "https" or (plain and host in LOOPBACK)) and url.isascii()
+
+
+def _wrong_number(value: t.Any, least: float, most: float) -> str | None:
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most
+    return None if good else f"a number of seconds from {least:g} to {most:g}"
+
+
+def _wrong_choice(value: t.Any, choices: t.Sequence[str]) -> str | None:
+    return None if value in choices else f"one of {', '.join(choices)}"
+
+
+def read_credential(path: str) -> str:
+    """Return the credential in a file that other users cannot read. Raise SettingsError, without any of its content."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsError(f"The credential in {path} cannot be read: {error.strerror}.")
+    with os.fdopen(descriptor, "rb") as stream:
+        present = os.fstat(descriptor)
+        if not stat.S_ISREG(present.st_mode) or present.st_uid not in (0, os.geteuid()) or present.st_mode & 0o037:
+            raise SettingsError(f"{path} must be a file that only root and this user may read (mode 0400, 0600 or 0640).")
+        content = stream.read(CREDENTIAL_BYTES + 1)
+    text = content.decode("ascii", "replace").strip()
+    if not text or len(content) > CREDENTIAL_BYTES or not all(33 <= ord(letter) < 127 for letter in text):
+        raise SettingsError(f"The credential in {path} must be one line of printable ASCII without blanks, of at most {CREDENTIAL_BYTES} letters.")
+    return text

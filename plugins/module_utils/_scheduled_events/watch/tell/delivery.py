@@ -1,0 +1,115 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Deliver one message: to a webhook, or into a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import json
+import ssl
+import typing as t
+from urllib.parse import urlsplit
+
+from ...core.errors import describe_body
+from ..message import CONTENT_TYPE
+from ..settings import Settings, SettingsError, read_credential
+from ..shared_folder import SharedFolder
+
+# The receiver has understood the request and never takes this message; any other status may change.
+REFUSED = (400, 413, 422)
+READ_BYTES = 64 * 1024
+
+
+class NotDelivered(Exception):
+    """A message that did not arrive. ``refused`` says that it never will."""
+
+    def __init__(self, why: str, refused: bool = False) -> None:
+        super().__init__(why)
+        self.refused = refused
+
+
+class Delivery(t.Protocol):
+    """A place for messages."""
+
+    repeats: bool
+    """Whether an accepted message is sent again until a record shows that a run has seen the event."""
+
+    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+        """Deliver a message; return when it is accepted. Raise NotDelivered."""
+
+
+class Webhook:
+    """POST each message. Certificates are verified, redirects and proxies are not followed."""
+
+    repeats = True  # a status of success says that a program listens, not that a run began
+
+    def __init__(self, settings: Settings) -> None:
+        parts = urlsplit(str(settings.tell_url))
+        self._url = str(settings.tell_url)
+        self._host, self._port = parts.hostname or "", parts.port
+        self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._settings = settings
+        self._context = ssl.create_default_context(cafile=settings.tell_certificates) if parts.scheme == "https" else None
+        self._credential = read_credential(settings.tell_credential_file) if settings.tell_credential_file else ""
+
+    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+        body = json.dumps(message, separators=(",", ":")).encode("ascii")
+        connection = self._connection()
+        try:
+            connection.request("POST", self._path, body, {"Content-Type": CONTENT_TYPE, "User-Agent": "maintenance.azure", **self._proof(body)})
+            answer = connection.getresponse()
+            came = answer.read(READ_BYTES)
+        except (OSError, http.client.HTTPException) as error:
+            raise NotDelivered(f"{self._url}: {error}. Check that the receiver runs there, and its certificate.")
+        finally:
+            connection.close()
+        if not 200 <= answer.status < 300:
+            raise NotDelivered(f"{self._url} answered {answer.status} {describe_body(came)}.", refused=answer.status in REFUSED)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._context is None:
+            return http.client.HTTPConnection(self._host, self._port, timeout=self._settings.tell_timeout)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=self._settings.tell_timeout, context=self._context)
+
+    def _proof(self, body: bytes) -> dict[str, str]:
+        """Return the header that proves who sends."""
+        if self._settings.tell_credential == "bearer":
+            return {"Authorization": f"Bearer {self._credential}"}
+        if self._settings.tell_credential == "hmac":
+            digest = hmac.new(self._credential.encode("ascii"), body, hashlib.sha256).hexdigest()
+            return {self._settings.tell_hmac_header: f"sha256={digest}"}
+        return {}
+
+
+class Folder:
+    """Write each message to a file of its own, for other tools, which remove them."""
+
+    repeats = False
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = SharedFolder(str(settings.tell_folder), mode=0o640)
+
+    def deliver(self, message: t.Mapping[str, t.Any]) -> None:
+        try:
+            # A time without colons, so that names sort by time and every file system takes them.
+            moment = "".join(letter for letter in str(message.get("time")) if letter.isalnum())[:30]
+            self._folder.write(f"{moment}-{message['id']}.json", json.dumps(message, sort_keys=True).encode("ascii") + b"\n", durable=True)
+        except OSError as error:
+            raise NotDelivered(f"{self._folder.where}: {error}")
+
+
+def open_delivery(settings: Settings) -> Delivery:
+    """Return the place that the settings name. Raise SettingsError."""
+    if settings.tell_url is not None:
+        try:
+            return Webhook(settings)
+        except (OSError, ssl.SSLError) as error:
+            raise SettingsError(f"tell_certificates {settings.tell_certificates!r} cannot be used: {error}")
+    if settings.tell_folder is not None:
+        return Folder(settings)
+    raise SettingsError("neither tell_url nor tell_folder is given, so there is nowhere to tell.")
