@@ -73,7 +73,7 @@ class _Stopped(BaseException):
     """SIGTERM came: not an Exception, so that no handler of errors catches it."""
 
 
-def _stop(number: int, frame: t.Any) -> None:
+def _stop(*_signal: t.Any) -> None:
     raise _Stopped
 
 

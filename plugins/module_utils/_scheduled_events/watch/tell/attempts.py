@@ -24,7 +24,7 @@ RECEIVER = "receiver"
 class Attempt(t.NamedTuple):
     """How often, and when again: seconds of the boot's clock."""
 
-    count: int = 0
+    times: int = 0
     due: float = 0.0
 
 
@@ -60,16 +60,16 @@ class Attempts:
         self._folder.write(NAME, json.dumps(content).encode("ascii"), durable=False)
 
     def _postpone(self, key: str, now: float, shortest: float, longest: float) -> None:
-        count = self._known.get(key, Attempt()).count + 1
+        times = self._known.get(key, Attempt()).times + 1
         # Between half of the pause and all of it, so that a fleet does not come back in one moment.
-        pause = min(shortest * 2.0 ** min(count - 1, 20), longest) * (0.5 + 0.5 * self._jitter())
-        self._known[key] = Attempt(count, now + pause)
+        pause = min(shortest * 2.0 ** min(times - 1, 20), longest) * (0.5 + 0.5 * self._jitter())
+        self._known[key] = Attempt(times, now + pause)
 
     def _read(self) -> dict[str, Attempt]:
         try:
             data = load_bounded(self._folder.read(NAME).decode("utf-8"), lambda digits: None)
             if data["boot_id"] != self._boot_id:
                 return {}
-            return {str(key): Attempt(int(count), float(due)) for key, (count, due) in data["attempts"].items()}
+            return {str(key): Attempt(int(times), float(due)) for key, (times, due) in data["attempts"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
             return {}  # missing or damaged: every message is due at once
