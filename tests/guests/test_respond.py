@@ -70,11 +70,11 @@ class Controller:
         (folder / "simulator.yml").write_text(json.dumps(ROLE))
         (folder / "wait.yml").write_text(json.dumps(WAIT))
 
-    def command(self, playbook: str, **variables: Any) -> list[str]:
-        return [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", playbook, "-e", json.dumps(variables)]
+    def command(self, playbook: str, *words: str, **variables: Any) -> list[str]:
+        return [sys.executable, "-m", "ansible", "playbook", "-i", "inventory.json", playbook, *words, "-e", json.dumps(variables)]
 
-    def play(self, playbook: str, **variables: Any) -> str:
-        command = self.command(playbook, **variables)
+    def play(self, playbook: str, *words: str, **variables: Any) -> str:
+        command = self.command(playbook, *words, **variables)
         run = subprocess.run(command, env=environment(self.folder), cwd=self.folder, text=True, capture_output=True, timeout=180, check=False)
         assert run.returncode == 0, run.stdout[-6000:] + run.stderr
         return run.stdout
