@@ -119,6 +119,7 @@ tear_down() {
   ip netns del "$inside" 2> /dev/null
   ip netns del "$outside" 2> /dev/null
   [ "$code" -ne 0 ] && [ -n "$work" ] && [ -s "$work/console.log" ] && { say "the guest's last words:"; tail -n 15 "$work/console.log"; }
+  [ "$code" -ne 0 ] && [ -s "$work/output" ] && grep -E '^(FAILED|ERROR) ' "$work/output"
   [ -n "$work" ] && rm -rf "$work"
   rm -rf "/run/systemd/nspawn/propagate/$lab" 2> /dev/null
   # systemd-nspawn leaves two empty groups behind when there is no systemd to own them. One in use is not removed.
@@ -147,15 +148,17 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/guests.XXXXXX")
 prepare_guest
 wire
 boot_guest
-# Whatever hangs: sixteen minutes, then everything is torn down.
+# Whatever hangs: twenty-six minutes, then everything is torn down.
 main=$$
-( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-940}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
+( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-1540}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!
 wait_for_ssh
 
 code=0
-GUEST_ADDRESS=192.0.2.2 GUEST_KEY="$work/key" \
-  ip netns exec "$outside" timeout -k 5 900 "$python" -m pytest -q -p no:cacheprovider "$@" "$here" > "$work/output" 2>&1 || code=$?
+# Its own folder for ssh's shared connections: another guest in another namespace may have the same address.
+mkdir "$work/cp"
+GUEST_ADDRESS=192.0.2.2 GUEST_KEY="$work/key" ANSIBLE_SSH_CONTROL_PATH_DIR="$work/cp" \
+  ip netns exec "$outside" timeout -k 5 1500 "$python" -m pytest -q -p no:cacheprovider "$@" "$here" > "$work/output" 2>&1 || code=$?
 cat "$work/output"
 passed=$(grep -oE '[0-9]+ passed' "$work/output" | tail -1 | cut -d' ' -f1 || true)
 failed=$(grep -oE '[0-9]+ (failed|error)' "$work/output" | tail -2 | awk '{sum += $1} END {print sum + 0}' || true)

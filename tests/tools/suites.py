@@ -153,7 +153,7 @@ def heavy_suites() -> list[Suite]:
         build_environment("execution-environment", "3.12"),
         build_environment("builder", "3.12"),
         runner(),
-        Suite("guests", ("bash", "tests/guests/run.sh"), 1200, "closing line", load=LOADS["guests"]),
+        Suite("guests", ("bash", "tests/guests/run.sh"), 1700, "closing line", load=LOADS["guests"]),
         Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line", load=LOADS["discovery"]),
         integration("2.18", *TARGET_PYTHONS),
         drill("core-2.18"),
