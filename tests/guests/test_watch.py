@@ -222,6 +222,6 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
 def test_removed_without_a_trace(controller: Controller) -> None:
     guest("rm -f /srv/news/*")
     controller.play("maintenance.azure.watch", watch_state="absent", watch_tell_folder="/srv/news")
-    assert found() == {"/var/lib/azure-maintenance"}
+    assert found() <= {"/var/lib/azure-maintenance"}
     assert guest("ls -laR /srv/news 2>/dev/null; true") == ""
     assert "changed=0" in controller.play("maintenance.azure.watch", watch_state="absent")
