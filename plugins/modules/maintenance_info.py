@@ -143,6 +143,14 @@ in_service_why:
   returned: success
   type: str
   sample: port 443 of 127.0.0.1 accepts connections
+watcher:
+  description:
+    - What the watcher of this VM says of itself (role maintenance.azure.watch), V(null) where there is none.
+    - C(age_seconds) since its last heartbeat, V(null) where that is not known; C(problem); C(messages_waiting) and C(messages_dropped).
+  returned: success
+  type: dict
+  sample: {age_seconds: 3.1, problem: null, messages_waiting: 0, messages_dropped: 0}
+  version_added: 2.1.0
 records:
   description:
     - The records of events, oldest first, as M(maintenance.azure.maintenance_record) returns them.

@@ -91,6 +91,7 @@ ASKED: Mapping[str, Kind] = {
     "endpoint": maybe(text),
     "endpoint_source": maybe(text),
 }
+WATCHER = fields({"age_seconds": maybe(number), "problem": maybe(line), "messages_waiting": maybe(whole), "messages_dropped": maybe(whole)}, ())
 OBSERVATION: Mapping[str, Kind] = {
     **ASKED,
     "events": EVENTS,
@@ -103,6 +104,7 @@ OBSERVATION: Mapping[str, Kind] = {
     "enabled_recently": flag,
     "in_service": maybe(flag),
     "in_service_why": maybe(text),
+    "watcher": maybe(WATCHER),
     "records": naming(many(RECORD), lambda record: record.get("event")),
     "leases": many(LEASE),
     "replicas": many(REPLICA),

@@ -50,6 +50,9 @@ class WindowsHost:
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
         return check_with(health, self._port, self._url, self._file, self._service)
 
+    def watcher(self) -> None:
+        """Return None: no watcher runs on Windows."""
+
     def log(self, line: str) -> str | None:
         """Write one line to the event log of applications. Return why it failed, or None."""
         answer = self._calls.call("win_command", argv=["eventcreate.exe", "/l", LOG, "/t", "INFORMATION", "/so", SOURCE, "/id", EVENT_ID, "/d", line])

@@ -13,6 +13,7 @@ import time
 import typing as t
 
 from .health import RunCommand, check
+from .watcher_state import FOLDER, WatcherState, read_watcher
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
@@ -36,6 +37,9 @@ class Host(t.Protocol):
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
         """Return whether the application is in service (None: unknown), and why."""
+
+    def watcher(self) -> WatcherState | None:
+        """Return what is known of the VM's watcher, or None where there is none."""
 
 
 def utc_text(seconds: float) -> str:
@@ -98,3 +102,6 @@ class LocalHost:
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
         return check(health, self._run_command)
+
+    def watcher(self) -> WatcherState | None:
+        return read_watcher(FOLDER, _first_line(BOOT_ID_FILE), self.uptime_seconds())

@@ -56,6 +56,7 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
     upgrades = ProgressMarks(files, host, identity["vm_id"]).read_all()
     reading = RecordStore(files, host).read_all(identity["vm_id"], set_aside=not check_mode)
     in_service, why = host.check_health(options.get("health"))
+    watcher = host.watcher()
     return {
         "vm_name": vm_name,
         "document_incarnation": document.incarnation,
@@ -71,6 +72,7 @@ def observe(client: Client, files: Files, host: Host, options: t.Mapping[str, t.
         "enabled_recently": asked.enabled_recently,
         "in_service": in_service,
         "in_service_why": why,
+        "watcher": watcher._asdict() if watcher else None,
         "records": [_with_age(record, now) for record in reading.records],
         "records_problems": _without_repeats(
             files.where, reading.problems, leases.problems + replicas.problems + tombstones.problems + upgrades.problems + asked.problems

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT
 from ..core.bounded_json import load_bounded
+from ..host.watcher_state import FOLDER
 
 SETTINGS_BYTES = 256 * 1024
 CREDENTIAL_BYTES = 8 * 1024
@@ -52,7 +53,7 @@ class Settings(t.NamedTuple):
     """A file of certificates of authorities, in PEM; None for those of the system."""
     tell_timeout: float = 10.0
     """Seconds for one delivery."""
-    runtime_folder: str = "/run/azure-maintenance-watch"
+    runtime_folder: str = FOLDER
     state_folder: str = "/var/lib/azure-maintenance-watch"
     seen_folder: str = "/run/azure-maintenance-seen"
     records_path: str | None = None

@@ -229,6 +229,16 @@ class Replica:
 
 
 @dataclass(frozen=True, slots=True)
+class Watcher:
+    """What a VM says of its own watcher: it is shown, and decides nothing."""
+
+    age_seconds: float | None
+    """Seconds since its last heartbeat; None where they are not known."""
+    problem: str | None
+    messages_dropped: int
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One good observation of a VM."""
 
@@ -258,6 +268,7 @@ class Observation:
     """By upgrade, the digest of the tasks file with which this VM was upgraded."""
     moved_at: float | None = None
     """The time of the last change of phase in any record."""
+    watcher: Watcher | None = None
     tombstones: frozenset[str] = frozenset()
     """Events (lower case) whose records are over and removed: their replicas no longer count."""
 

@@ -29,6 +29,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
     Override,
     Record,
     Replica,
+    Watcher,
 )
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 
@@ -149,10 +150,18 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
             leases=tuple(lease for item in plain_values.items(value.get("leases")) if (lease := _lease(item))),
             marks=_marks(value.get("upgrades")),
             mark_digests=_mark_digests(value.get("upgrades")),
+            watcher=_watcher(value.get("watcher")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
         None,
     )
+
+
+def _watcher(value: Any) -> Watcher | None:
+    if not isinstance(value, Mapping):
+        return None
+    dropped = plain_values.whole(value.get("messages_dropped"))
+    return Watcher(plain_values.number(value.get("age_seconds")), plain_values.text(value.get("problem")), dropped or 0)
 
 
 def _listed_events(observation: Mapping[str, Any]) -> tuple[dict[str, Mapping[str, Any]] | None, str | None]:

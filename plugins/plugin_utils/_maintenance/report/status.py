@@ -15,7 +15,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_form
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages, watchers
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
 
 FORMATS = ("text", "json")
@@ -138,11 +138,12 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
         ("excluded", "Left alone (respond_exclude): {}."),
         ("retired", "Retired (respond_retired), so nothing waits for them: {}."),
         ("enabling", "Scheduled Events were enabled just now on {}: ask again in 5 minutes, an empty list proves nothing before."),
-        ("spot", "Spot: {}. No schedule is fast enough for an eviction's 30 seconds; only a watcher on the VM is."),
+        ("spot", "Spot without a watcher: {}. An eviction gives 30 seconds, for which no schedule is fast enough. Next: install one (playbook watch)."),
         ("lost", "Out of service without a record that says why: {}."),
         ("clocks", "Clock differs from this machine's by more than a minute: {}."),
     )
     lines += [template.format(some(summary[key], SHOWN_HOSTS)) for key, template in sentences if summary.get(key)]
+    lines += watchers.lines(summary["watchers"]) if summary.get("watchers") else []
     lines += summary.get("misspelt", [])
     lines += [f"Wrong settings on {line}" for line in summary.get("wrong_settings", [])]
     return lines + [f"Problem on {problem.rstrip('.')}." for problem in summary.get("problems", [])]

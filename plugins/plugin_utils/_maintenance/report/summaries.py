@@ -16,7 +16,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host, Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages, watchers
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
@@ -138,7 +138,8 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "failed": [host.name for host in hosts if host.state == "failed"],
         "excluded": [host.name for host in hosts if host.state == "excluded"],
         "enabling": [name for name, observation in observations if presence.enabling(observation, settings) and not event_states],
-        "spot": [name for name, observation in observations if observation.spot],
+        "watchers": watchers.summary(observations),
+        "spot": [name for name, observation in observations if observation.spot and not watchers.is_alive(observation.watcher)],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
         "clocks": [host.name for host in hosts if clock_offset(host, now)],
         "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),

@@ -12,13 +12,10 @@ import typing as t
 
 from ...core.printable_text import printable
 from ...host.system import Host
+from ...host.watcher_state import FORMAT, HEARTBEAT_SECONDS, NAME
 from ...imds.document import Event
 from ..shared_folder import SharedFolder
 
-NAME = "state.json"
-FORMAT = 1
-# The file is written after each change, and at least this often: its reader takes an older one for that of an asker that hangs.
-HEARTBEAT_SECONDS = 10.0
 SHOWN = ("event_id", "event_type", "event_status", "not_before", "affects_this_vm")
 
 

@@ -29,6 +29,7 @@ class FakeHost:
         self.boot = boot_id
         self.uptime = uptime
         self.health = (None, "no health check is configured")
+        self.watcher_state = None
 
     def pass_time(self, seconds):
         self.seconds += seconds
@@ -48,6 +49,9 @@ class FakeHost:
 
     def check_health(self, health):
         return self.health
+
+    def watcher(self):
+        return self.watcher_state
 
 
 def record_change(**keys):

@@ -55,7 +55,18 @@ def test_an_observation_has_every_key(files, host):
     seen = take(files, host)
     assert set(seen) - {"warnings"} == {
         *("vm_name", "document_incarnation", "api_version", "events", "identity", "boot_id", "system", "now", "enabled_at"),
-        *("enabled_recently", "in_service", "in_service_why", "records", "records_problems", "records_readable", "uptime_seconds", "leases", "replicas"),
+        *(
+            "enabled_recently",
+            "in_service",
+            "in_service_why",
+            "watcher",
+            "records",
+            "records_problems",
+            "records_readable",
+            "uptime_seconds",
+            "leases",
+            "replicas",
+        ),
         *("endpoint", "endpoint_source", "upgrades", "tombstones"),
     }
     assert (seen["vm_name"], seen["document_incarnation"], seen["api_version"]) == ("vm_0", 3, API_VERSIONS[0])

@@ -33,7 +33,7 @@ def test_the_summary_names_names() -> None:
         "Could not be read: vm3: HTML.",
         "Nothing is concluded about them.",
         "Left alone (respond_exclude): vm4.",
-        "Spot: vm1.",
+        "Spot without a watcher: vm1.",
     ):
         assert expected in text
     for expected in ("enabled just now on vm1", "Out of service without a record that says why: vm5", "Clock differs", "vm5: a file of another VM"):

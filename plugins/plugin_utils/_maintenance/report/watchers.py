@@ -1,0 +1,49 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Which VMs have a watcher that is alive. A VM says so of itself, so it is shown and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import HEARTBEAT_SECONDS
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Observation, Watcher
+
+# Three heartbeats, and the time that an observation takes.
+STALE_SECONDS = 3 * HEARTBEAT_SECONDS + 5.0
+SHOWN_HOSTS = 10
+
+
+def is_alive(watcher: Watcher | None) -> bool:
+    """Return whether a watcher had a heartbeat a moment ago."""
+    return watcher is not None and watcher.age_seconds is not None and watcher.age_seconds <= STALE_SECONDS
+
+
+def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
+    """Return the hosts with a live watcher, with a stale one and with none, and what watchers report."""
+    found = [(name, observation.watcher) for name, observation in observations]
+    return {
+        "alive": [name for name, watcher in found if is_alive(watcher)],
+        "stale": [name for name, watcher in found if watcher is not None and not is_alive(watcher)],
+        "missing": [name for name, watcher in found if watcher is None],
+        "problems": [(name, watcher.problem) for name, watcher in found if watcher is not None and watcher.problem],
+        "dropped": [name for name, watcher in found if watcher is not None and watcher.messages_dropped],
+    }
+
+
+def lines(watchers: Mapping[str, Any]) -> list[str]:
+    """Return what people read of them: nothing where no VM has one."""
+    alive, stale, missing = watchers["alive"], watchers["stale"], watchers["missing"]
+    if not alive and not stale:
+        return []
+    parts = [f"alive on {len(alive)} of {len(alive) + len(stale) + len(missing)} VMs"]
+    parts += [f"no heartbeat on {some(stale, SHOWN_HOSTS)}"] if stale else []
+    parts += [f"none on {some(missing, SHOWN_HOSTS)}"] if missing else []
+    found = [f"Watchers: {'; '.join(parts)}."]
+    found += [f"Watcher of {name}: {problem.rstrip('.')}." for name, problem in watchers["problems"][:SHOWN_HOSTS]]
+    return found + ([f"Watchers dropped messages on {some(watchers['dropped'], SHOWN_HOSTS)}."] if watchers["dropped"] else [])
