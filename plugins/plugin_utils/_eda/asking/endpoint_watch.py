@@ -13,7 +13,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import Document, Event
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport, Transport
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import LISTED, Change, by_id, changes
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
 
@@ -35,13 +35,13 @@ class Told(NamedTuple):
 class EndpointWatch:
     """One endpoint: what it listed last, and since when it fails."""
 
-    def __init__(self, endpoint: Endpoint, options: Options, clock: Clock | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, options: Options, clock: Clock | None = None, transport: Transport | None = None) -> None:
         self._vm = endpoint.vm
         self._interval = options.interval
         self._repeat_seconds = options.repeat_seconds
         self._clock = clock or Clock()
         self._client = Client(
-            LocalTransport(endpoint.endpoint),
+            transport or LocalTransport(endpoint.endpoint),
             api_version=options.api_version,
             retries=0,
             connect_timeout=options.connect_timeout,

@@ -19,9 +19,6 @@ class Memory:
         self._seen: OrderedDict[str, float] = OrderedDict()
         self._most = most
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._seen
-
     def within(self, key: str, seconds: float, now: float) -> bool:
         """Return whether the key was passed on less than so many seconds ago."""
         at = self._seen.get(key)

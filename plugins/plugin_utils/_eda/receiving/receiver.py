@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 UNNAMED = "(a sender without a name)"
 ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
+# After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
+FORGOTTEN_SECONDS = 86400.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Receiver:
         if self._messages.within(key, limits.repeat_seconds, now):
             # A run was started after the first one, or will be: the second one tells nothing more.
             return []
-        if shape["event_id"] not in self._events:
+        if not self._events.within(shape["event_id"], FORGOTTEN_SECONDS, now):
             if not self._rate.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
                 return self._reports(shape["sender"], limits, now)
             shape = {**shape, "new_event": True}
