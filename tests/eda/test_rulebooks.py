@@ -30,7 +30,7 @@ def test_it_is_valid(name: str) -> None:
     assert [len(rule_set.rules) for rule_set in parse_rule_sets(load(name), {})] == [3, 1]
 
 
-@pytest.mark.parametrize(("name", "action"), zip(NAMES, ACTIONS))
+@pytest.mark.parametrize(("name", "action"), list(zip(NAMES, ACTIONS)))
 def test_it_differs_by_its_run_alone(name: str, action: str) -> None:
     ours, first = load(name), load("respond")
     runs = [rulebook[1]["rules"][0]["actions"].pop(1) for rulebook in (ours, first)]
