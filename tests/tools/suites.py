@@ -16,12 +16,12 @@ CODE_CACHE = ROOT / "tests" / "tools" / "code_cache"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "guests", "fleet", "discovery", "runner", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "benchmark", "tools", "sanity", "requirements", "output")
 # These make network namespaces of their own, in which Azure's addresses are theirs.
 OWN_NAMESPACES = ("fleet", "guests", "discovery")
 PLAYBOOK_SUITES = 4
 # Processors that these keep busy, as seen in a run of CI: the rest of their time they wait for events, guests and pauses.
-LOADS = {"crash": 0.6, "playbooks": 0.8, "contract": 0.7, "fleet": 0.9, "runner": 0.6, "guests": 0.6, "discovery": 0.5}
+LOADS = {"crash": 0.6, "playbooks": 0.8, "contract": 0.7, "fleet": 0.9, "runner": 0.6, "guests": 0.6, "discovery": 0.5, "eda": 0.6}
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
@@ -116,7 +116,7 @@ def lint_suites() -> list[Suite]:
         lint("ruff", "ruff", "check", "--no-cache", "."),
         lint("mypy", "tests/tools/types.sh"),
         lint("import-linter", "tests/tools/imports.sh"),
-        lint("vulture", "vulture", "--config", "tests/tools/vulture.toml", "plugins", "roles/simulator/files"),
+        lint("vulture", "vulture", "--config", "tests/tools/vulture.toml", "plugins", "extensions/eda/plugins", "roles/simulator/files"),
         lint("reuse", "reuse", "lint"),
         lint("shellcheck", "tests/tools/shell_scripts.sh"),
     ]
@@ -132,6 +132,11 @@ def runner() -> Suite:
     """As AWX runs it: with nothing but what the execution environment has."""
     needs = ("environment-execution-environment", "environment-builder")
     return Suite("runner", ("python", "-m", "pytest", "-q", "-ra", "tests/runner"), 1500, "pytest", needs=needs, load=LOADS["runner"])
+
+
+def eda() -> Suite:
+    """With the real ansible-rulebook, which needs Java."""
+    return Suite("eda", ("python", "-m", "pytest", "-q", "-ra", "tests/eda"), 1500, "pytest", "eda", needs_environment("eda"), load=LOADS["eda"])
 
 
 def sanity(core: str, *options: str) -> Suite:
@@ -153,6 +158,8 @@ def heavy_suites() -> list[Suite]:
         build_environment("execution-environment", "3.12"),
         build_environment("builder", "3.12"),
         runner(),
+        build_environment("eda", "3.12"),
+        eda(),
         Suite("guests", ("bash", "tests/guests/run.sh"), 1700, "closing line", load=LOADS["guests"]),
         Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line", load=LOADS["discovery"]),
         integration("2.18", *TARGET_PYTHONS),

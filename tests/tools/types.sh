@@ -3,9 +3,9 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Types of everything under plugins. Through the collections tree, in which packages have their names.
+# Types of everything under plugins, and of the plugins of Event-Driven Ansible. Through the collections tree, in which packages have their names.
 set -eu
 
 cd "$(dirname "$0")/../../.build/tree"
 base=ansible_collections/maintenance/azure
-MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins"
+MYPYPATH=. mypy --config-file "$base/.mypy.ini" --cache-dir ../mypy "$base/plugins" "$base/extensions/eda/plugins"

@@ -107,8 +107,11 @@ def own_names() -> set[str]:
     names |= {path.stem for folder in ("filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.yml")}
     names |= {path.stem for path in (ROOT / "plugins" / "callback").glob("*.py")}
     names |= {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
+    eda = ROOT / "extensions" / "eda"
+    names |= {path.stem for kind in ("plugins/event_filter/*.py", "plugins/event_source/*.py", "rulebooks/*.yml") for path in eda.glob(kind)}
     groups = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]
-    return names | set(groups)
+    # The last one begins the types of a watcher's messages.
+    return names | set(groups) | {"scheduled_event"}
 
 
 def walk(value: t.Any) -> t.Iterator[tuple[str, t.Any]]:

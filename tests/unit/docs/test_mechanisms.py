@@ -84,7 +84,7 @@ def test_the_layers_are_those_of_import_linter(contract: str, column: int) -> No
 
 
 def test_the_controller_s_rooms_import_what_the_page_says() -> None:
-    rooms = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if any(path.glob("*.py"))} | {"_maintenance"}
+    rooms = {path.name for path in (PLUGINS / "plugin_utils").iterdir() if any(path.glob("*.py"))} | {"_maintenance", "_eda"}
     shown: set[str] = set()
     for folders, _words, imports in table(ARCHITECTURE.read_text(), "folder", "what is in it", "imports, beside `module_utils`"):
         if not folders.startswith("`plugins/plugin_utils/"):

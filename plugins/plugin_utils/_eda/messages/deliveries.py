@@ -1,0 +1,42 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What a source of Event-Driven Ansible puts into its queue: the messages in it, whatever they are wrapped in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import bounds
+
+# ansible.eda.webhook and others put a body below payload, ansible.eda.azure_service_bus below body.
+WRAPPERS = ("payload", "body")
+# A wrapper may hold a text, and the text a wrapper.
+MOST_LAYERS = 4
+
+
+def messages_in(delivery: Any) -> list[Any]:
+    """Return the messages of a delivery: one, or those of a list. Raise ValueError with the reason if it cannot be read."""
+    problem = bounds.excess(delivery)
+    if problem:
+        raise ValueError(problem)
+    for _layer in range(MOST_LAYERS):
+        if isinstance(delivery, (str, bytes)):
+            delivery = bounds.parse(delivery)
+        elif isinstance(delivery, Mapping) and (key := _wrapper(delivery)):
+            delivery = delivery[key]
+        else:
+            break
+    messages = list(delivery) if isinstance(delivery, (list, tuple)) else [delivery]
+    if len(messages) > bounds.MESSAGES:
+        raise ValueError(f"it has {len(messages)} messages, and no more than {bounds.MESSAGES} are read")
+    return messages
+
+
+def _wrapper(delivery: Mapping[Any, Any]) -> str | None:
+    if "specversion" in delivery or "eventType" in delivery:
+        return None
+    return next((key for key in WRAPPERS if key in delivery), None)

@@ -1,0 +1,39 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Any message into the one shape. Nothing here raises, whatever the message is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import event_grid, watcher
+from .shape import Shape, unknown
+
+
+def normalized(message: Any) -> list[Shape]:
+    """Return the shapes of one message: one, or with Event Grid's lists of resources several."""
+    sender = None
+    try:
+        sender = sender_of(message)
+        if not isinstance(message, Mapping):
+            raise ValueError("it is not an object")
+        if watcher.is_watcher(message):
+            return [watcher.read_watcher(message)]
+        if event_grid.is_event_grid(message):
+            return event_grid.read_event_grid(message)
+        raise ValueError("it is neither a watcher's nor one of Event Grid about maintenance")
+    except ValueError as error:
+        return [unknown(f"Not a message about scheduled events: {error}.", sender)]
+    except Exception as error:  # a message is never a reason for the rulebook to end
+        return [unknown(f"Not a readable message: {type(error).__name__}.", sender)]
+
+
+def sender_of(message: Any) -> str | None:
+    """Return who says that it sends, as far as the message tells."""
+    if not isinstance(message, Mapping):
+        return None
+    return event_grid.sender_of(message) if event_grid.is_event_grid(message) else watcher.sender_of(message)

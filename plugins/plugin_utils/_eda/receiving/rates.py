@@ -1,0 +1,57 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""How many messages a sender may send: counted by minutes, in bounded memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+
+WINDOW_SECONDS = 60.0
+# Above it the sender that was quiet for longest is forgotten.
+MOST_SENDERS = 10_000
+
+
+@dataclasses.dataclass
+class _Count:
+    """What a sender sent since its window began."""
+
+    began: float
+    passed: int = 0
+    dropped: int = 0
+    reported_at: float | None = None
+
+
+class Rate:
+    """Messages of each sender, no more than a number a minute."""
+
+    def __init__(self, most_senders: int = MOST_SENDERS) -> None:
+        self._counts: OrderedDict[str, _Count] = OrderedDict()
+        self._most_senders = most_senders
+
+    def admit(self, sender: str, most: int, now: float) -> bool:
+        """Count a message, and return whether it is passed on. ``now`` is a clock's seconds that never go back."""
+        count = self._counts.setdefault(sender, _Count(now))
+        self._counts.move_to_end(sender)
+        while len(self._counts) > self._most_senders:
+            self._counts.popitem(last=False)
+        if now - count.began >= WINDOW_SECONDS:
+            count.began, count.passed = now, 0
+        if count.passed < most:
+            count.passed += 1
+            return True
+        count.dropped += 1
+        return False
+
+    def to_report(self, sender: str, now: float) -> int:
+        """Return how many messages of the sender were dropped since the last report; 0 if that was less than a minute ago."""
+        count = self._counts.get(sender)
+        if count is None or not count.dropped:
+            return 0
+        if count.reported_at is not None and now - count.reported_at < WINDOW_SECONDS:
+            return 0
+        dropped, count.dropped, count.reported_at = count.dropped, 0, now
+        return dropped

@@ -1,0 +1,105 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""What becomes of a delivery: shapes that the rules see. It remembers senders and messages, because a sender beyond its rate is dropped."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from typing import Any
+
+from ..messages.deliveries import messages_in
+from ..messages.normalizing import normalized, sender_of
+from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
+from .memory import Memory
+from .rates import Rate
+
+logger = logging.getLogger(__name__)
+
+UNNAMED = "(a sender without a name)"
+ALL = "(all senders together)"
+NEW_EVENTS = "(new events of all senders together)"
+# After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
+FORGOTTEN_SECONDS = 86400.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """The options of event filter normalize."""
+
+    most_per_minute: int = 30
+    most_in_all_per_minute: int = 3000
+    most_new_events_per_minute: int = 60
+    repeat_seconds: float = 60.0
+
+
+class Receiver:
+    """One source's messages."""
+
+    def __init__(self) -> None:
+        self._rate = Rate()
+        self._messages = Memory()
+        self._events = Memory()
+
+    def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
+        """Return what the rules see of a delivery. Never raise."""
+        try:
+            messages = messages_in(delivery)
+        except ValueError as error:
+            return self._limited(None, [unknown(f"Not a message about scheduled events: {error}.")], limits, now)
+        except Exception as error:  # a delivery is never a reason for the rulebook to end
+            return self._limited(None, [unknown(f"Not a readable message: {type(error).__name__}.")], limits, now)
+        return [shape for message in messages for shape in self._message(message, limits, now)]
+
+    def _message(self, message: Any, limits: Limits, now: float) -> list[Shape]:
+        try:
+            sender = sender_of(message)
+        except Exception:  # a strange mapping
+            sender = None
+        # The rate first: what is dropped is not read any further.
+        if not self._within_rate(sender, limits, now):
+            return self._reports(sender, limits, now)
+        return [passed for shape in normalized(message) for passed in self._passed(shape, limits, now)]
+
+    def _limited(self, sender: str | None, shapes: list[Shape], limits: Limits, now: float) -> list[Shape]:
+        return shapes if self._within_rate(sender, limits, now) else self._reports(sender, limits, now)
+
+    def _within_rate(self, sender: str | None, limits: Limits, now: float) -> bool:
+        # Both count: a flood of one sender must not use up what all have together.
+        return self._rate.admit(sender or UNNAMED, limits.most_per_minute, now) and self._rate.admit(ALL, limits.most_in_all_per_minute, now)
+
+    def _passed(self, shape: Shape, limits: Limits, now: float) -> list[Shape]:
+        if shape["form"] == UNKNOWN or not shape["news"]:
+            return [shape]
+        key = _key(shape)
+        if self._messages.within(key, limits.repeat_seconds, now):
+            # A run was started after the first one, or will be: the second one tells nothing more.
+            return []
+        if not self._events.within(shape["event_id"], FORGOTTEN_SECONDS, now):
+            if not self._rate.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
+                return self._reports(shape["sender"], limits, now)
+            shape = {**shape, "new_event": True}
+        self._messages.add(key, now)
+        self._events.add(shape["event_id"], now)
+        return [shape]
+
+    def _reports(self, sender: str | None, limits: Limits, now: float) -> list[Shape]:
+        wanted = ((sender or UNNAMED, limits.most_per_minute), (ALL, limits.most_in_all_per_minute), (NEW_EVENTS, limits.most_new_events_per_minute))
+        reports = []
+        for name, most in wanted:
+            dropped = self._rate.to_report(name, now)
+            if dropped:
+                problem = f"{name}: more than {most} in a minute; dropped since the last report: {dropped}. Watchers repeat what no run has seen."
+                logger.warning("%s", problem)
+                reports.append(about_drops(problem, sender, dropped))
+        return reports
+
+
+def _key(shape: Shape) -> str:
+    """Return what tells one message from another: its id, and the sender and event that it belongs to."""
+    parts = (shape["sender"], shape["message_id"], shape["event_id"], shape["change"], shape["event_status"])
+    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()
