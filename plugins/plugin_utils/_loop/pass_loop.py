@@ -276,7 +276,7 @@ def _plan(
     if not plan["begins"]:
         return plan, answered
     answered = {**ask(request), "asked_at": now}
-    return plan if answered["go"] else _plan_by(found, request, answered, now), answered
+    return plan if answered["go"] is True else _plan_by(found, request, answered, now), answered
 
 
 def _plan_by(found: list[Observation], request: Request, answered: Mapping[str, Any], now: float) -> dict[str, Any]:
