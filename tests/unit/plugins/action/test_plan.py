@@ -277,7 +277,7 @@ def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     ("given", "words"),
     [
         ({"settings": {"paused": {"who": "alice"}}}, "respond_paused lacks why and until. Write respond_paused: {who: alice,"),
-        ({"start_when": {"ulr": "http://127.0.0.1:9"}}, "respond_start_when has the unknown key ulr (did you mean url?)"),
+        ({"start_when": {"comand": ["true"]}}, "respond_start_when has the unknown key comand (did you mean command?)"),
         ({"start_when": "curl x"}, "respond_start_when must be a dictionary with one of url, command, prometheus, not 'curl x'"),
     ],
 )

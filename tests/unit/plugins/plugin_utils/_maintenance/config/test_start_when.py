@@ -23,7 +23,7 @@ PROMETHEUS = {"url": "https://prometheus.example:9090", "query": "up == bool 1"}
         ("http://x", "respond_start_when must be a dictionary with one of url, command, prometheus, not 'http://x'. Write for example"),
         ({"timeout": 5}, "needs exactly one of url, command, prometheus, and has none of them"),
         ({"url": URL, "command": ["true"]}, "needs exactly one of url, command, prometheus, and has url and command"),
-        ({"ulr": URL}, "has the unknown key ulr (did you mean url?); there are url, command, prometheus, timeout"),
+        ({"comand": URL}, "has the unknown key comand (did you mean command?); there are url, command, prometheus, timeout"),
         ({"url": "release.example"}, "url must be an address such as https://release.example/may-start, not 'release.example'"),
         ({"url": "ftp://release.example"}, "url must be an address"),
         ({"url": "http://release.example:99999/"}, "url must be an address"),

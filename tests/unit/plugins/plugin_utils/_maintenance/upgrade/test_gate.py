@@ -563,11 +563,11 @@ def test_a_batch_that_is_out_of_service_goes_on_while_the_fleet_is_paused() -> N
     its = event(OURS, due=None)
     out, back = record("drained", its), record("recovered", its, ago=500)
     assert paused_gate(leased_vm("vm1", records=[out]))["go"]
-    assert paused_gate(leased_vm("vm1", marks={NAME: "upgraded"}), marks=True)["go"]
+    assert paused_gate(leased_vm("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)["go"]
     # Not what was put back after a failure, nor a mark alone that says it was begun, nor that of another upgrade.
     assert kinds(paused_gate(leased_vm("vm1", records=[back])))[0] == "paused"
-    for marks in ({NAME: "begun"}, {"other": "upgraded"}):
-        assert kinds(paused_gate(leased_vm("vm1", marks=marks), marks=True))[0] == "paused"
+    for mark in ({"name": NAME, "state": "begun"}, {"name": "other", "state": "upgraded"}):
+        assert kinds(paused_gate(leased_vm("vm1", upgrades=[mark]), marks=True))[0] == "paused"
     # One VM that is out does not take others along.
     both = paused_gate(leased_vm("vm1", records=[out]), leased_vm("vm2"))
     assert kinds(both) == ["paused"]
