@@ -261,9 +261,7 @@ def _observe(host: str, state: State, results: Results, before: Observation) -> 
     return observations.unless_old(observations.observation(host, results(host), state["vms"][host], before, asked), before)
 
 
-def _plan(
-    found: list[Observation], request: Request, answered: dict[str, Any], ask: Ask, now: float
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _plan(found: list[Observation], request: Request, answered: dict[str, Any], ask: Ask, now: float) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the plan, and the last answer of the start gate.
 
     The gate is asked only where a plan would begin something that is not at its deadline, and not while its last answer is new.

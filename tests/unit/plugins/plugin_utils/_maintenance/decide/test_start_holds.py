@@ -98,6 +98,12 @@ def test_an_operator_s_approval_answers_for_the_gate_and_not_for_the_pause() -> 
     assert acts(plan(one, paused=PAUSED)) == []
 
 
+def test_an_announced_approval_passes_the_gate_and_not_the_pause() -> None:
+    one = vm("vm1", [event(**SHORT)], [record("noticed", event(**SHORT), approving_at=at(-1))])
+    assert acts(plan(one, start_gate=NO)) == ["approve vm1 E1"]
+    assert acts(plan(one, paused=PAUSED)) == []
+
+
 @each_hold
 def test_a_failed_drain_is_not_tried_again(hold: dict[str, Any]) -> None:
     failed = record("failed", ago=100, methods=[method("undone")])
