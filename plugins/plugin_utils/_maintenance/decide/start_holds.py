@@ -22,11 +22,12 @@ def find(event_state: EventState, settings: Settings, now: float) -> StartHold |
         return None
     if settings.paused is not None and settings.paused.holds(now):
         return settings.paused.hold
-    # What is announced in the records may be approved already, and the operator who approves an event has answered for the gate.
-    if settings.start_gate is None or event_state.coming or overrides.is_approval(event_state.override):
+    # The operator who approves an event has answered for the gate.
+    if settings.start_gate is None or overrides.is_approval(event_state.override):
         return None
     # An approval after a drain is no beginning: its VMs are out of service already, and would only be so for longer.
-    return replace(settings.start_gate, holds_approval=not decision.drain)
+    # Nor is one that the records have announced: the request may be on its way.
+    return replace(settings.start_gate, holds_approval=not decision.drain and not event_state.coming)
 
 
 def beginnings(event_states: Iterable[EventState], approved: Container[str], settings: Settings) -> list[str]:
