@@ -14,13 +14,16 @@ from ansible.utils.display import Display
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
+from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import start_gate
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import StartWhenError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
@@ -42,6 +45,8 @@ BEGIN = {
     "observation_seconds": {"type": "int", "default": 30},
     "notify_tasks": {"type": "str", "default": ""},
     "places": {"type": "list", "elements": "str", "default": []},
+    "start_when": {"type": "raw"},
+    "only_shows": {"type": "bool", "default": False},
 }
 BEGIN_GATE = {
     "ask": {"type": "dict", "required": True},
@@ -77,7 +82,7 @@ NEEDS_LINEAR = (
     "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
     "configuration of Ansible). Nothing was done"
 )
-WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, pass_loop.LoopError)
+WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, StartWhenError, pass_loop.LoopError)
 
 
 class ActionModule(OnController):
@@ -132,7 +137,7 @@ class ActionModule(OnController):
 
         given = {host: results.vm_settings(host) for host in hosts}
         misspelt = _warn(variables, results, hosts)
-        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time())
+        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask)
 
     def _strategy(self) -> str:
         """Return the strategy of the play. A task stands in a block, which knows its play."""
@@ -150,6 +155,8 @@ class ActionModule(OnController):
             "notify_tasks": given["notify_tasks"],
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
+            "start_when": start_when.load(given["start_when"]),
+            "runs_commands": not (self._task.check_mode or given["only_shows"]),
             "secret": secrets.token_hex(16),
         }
         settings_module.load(request["settings"])
@@ -173,6 +180,11 @@ class ActionModule(OnController):
     def _run(self, run_id: str, who: str, kind: str) -> dict[str, str]:
         """Return the run, as its leases name it. In check mode it acquires none."""
         return {"id": "" if self._task.check_mode else run_id, "who": who, "kind": kind}
+
+
+def _ask(request: pass_loop.Request) -> t.Mapping[str, t.Any]:
+    """Ask the start gate of a request, which has one."""
+    return start_gate.ask(t.cast("start_when.StartWhen", plain(request["start_when"])), request["runs_commands"])
 
 
 def _begin_methods(given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> drain_loop.MethodsState:
@@ -207,7 +219,7 @@ def _check_settings(places: list[str], results: _Results, variables: dict[str, t
 def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
     state = variables.get(name)
     if isinstance(state, dict) and state.keys() >= pass_loop.KEYS:
-        return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), results.of, time.time())
+        return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), results.of, time.time(), _ask)
     if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
         kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
         return gate_loop.go_on(kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others}, time.time())

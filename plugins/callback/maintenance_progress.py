@@ -15,6 +15,7 @@ author:
 description:
   - For runs of this collection's playbooks and roles, by hand and on a schedule. P(ansible.builtin.default#callback) prints a line for each task and
     host. This one prints a line for each new phase of an event on a VM, such as C(web1  C7061BAC  drained).
+  - While the fleet is paused (O(maintenance.azure.respond#role:main:respond_paused)), a line says so before all others.
   - It also prints what failed, what could not be reached, warnings, and the messages of M(ansible.builtin.debug), as plain lines. A run that waits
     prints its reason once, and again when the reason changes.
   - Of tasks that are not part of this collection's roles for maintenance, it prints a line for each host on which they changed something.
@@ -47,7 +48,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.phases import Phases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.repeats import Repeats
 from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.screen import Coloured, Screen, printable_lines, screened
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, plain
 
 COLLECTION = pathlib.Path(__file__).parents[2]
 # Roles whose changes are records, leases and drains: their phases are printed instead.
@@ -59,6 +60,8 @@ STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
 STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (*(f"{place}fail" for place in ("", "ansible.builtin.")), *(f"maintenance.azure.{name}" for name in ("plan", "check_request")))
+# The action whose result has the plan.
+PLAN = "maintenance.azure.plan"
 # The tasks that run maintenance_act, each with a rescue.
 ACTING = f"{COLLECTION}/roles/respond/tasks/act"
 NOTABLE = ("dark", "failures", "rescued")
@@ -118,6 +121,7 @@ class CallbackModule(Default):
             super().v2_runner_on_ok(result)
             return
         self._handle_warnings(result._result)
+        self._print_pause(result)
         self._print_phases(result)
         if "results" in result._result and result._task.loop:
             return  # each item has had its lines
@@ -203,6 +207,14 @@ class CallbackModule(Default):
         self._repeats.forget(("unreachable", host))
         for line in self._phases.news(host, result._result):
             self._display.display(printable_line(line.text), color=COLOURS.get(line.phase, C.COLOR_CHANGED))
+
+    def _print_pause(self, result: t.Any) -> None:
+        """Print once for a play that the fleet is paused, as soon as the first plan says so."""
+        if result._task.action != PLAN:
+            return
+        line = mapping(mapping(result._result.get("plan")).get("paused")).get("line")
+        if isinstance(line, str) and self._repeats.is_new("paused", line):
+            self._display.display(printable_line(line), color=C.COLOR_WARN)
 
     def _print_change_or_debug(self, result: t.Any, item: str = "") -> None:
         if result._task.action in C._ACTION_DEBUG:

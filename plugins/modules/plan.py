@@ -62,6 +62,17 @@ options:
         type: list
         elements: str
         default: []
+      start_when:
+        description:
+          - See O(maintenance.azure.respond#role:main:respond_start_when). Asked on the controller, once for the pass and again after a minute, and only where
+            the plan would begin something that is not at its deadline.
+        type: raw
+        version_added: 2.1.0
+      only_shows:
+        description: Whether the pass only shows the state. Then no command of O(begin.start_when) is run.
+        type: bool
+        default: false
+        version_added: 2.1.0
   begin_gate:
     description: The inputs where role P(maintenance.azure.gate#role) asks. No VM is observed yet.
     type: dict

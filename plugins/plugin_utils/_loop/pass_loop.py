@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import ASK_SECONDS, StartWhen
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 
 # A pass without waiting ends after so many plans: a VM whose answer changes each time must not keep it for hours.
@@ -42,6 +43,8 @@ CHECKS = ("drain", "undo", "recover")
 WAITS = ("wait", "pause")
 
 Results = Callable[[str], HostResults]
+# Asks the start gate of a request: whether something may begin (C(go)), and if not, why (C(text)).
+Ask = Callable[["Request"], Mapping[str, Any]]
 
 
 class LoopError(ValueError):
@@ -64,6 +67,10 @@ class Request(TypedDict):
     places: list[str]
     """Where relative paths of task files are looked for."""
     check_mode: bool
+    start_when: StartWhen | None
+    """What is asked before something begins that is not at its deadline, if anything is."""
+    runs_commands: bool
+    """Whether a command may be run for that: not where the request only shows the state, nor in check mode."""
     secret: str
     """Of this run; no host has it."""
 
@@ -128,12 +135,21 @@ class State(TypedDict):
     """The hosts that do, each with the reason why it cannot take part."""
     doubted: list[str]
     """Hosts that were observed once more because another has returned their mark."""
+    start_gate: dict[str, Any]
+    """The last answer of the start gate (C(go), C(text)) and the time of the plan that asked (C(asked_at)); empty before the first."""
 
 
 KEYS = frozenset(State.__annotations__)
 
 
-def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given: Mapping[str, Any], results: Results, now: float) -> State:
+def not_asked(_request: Request) -> Mapping[str, Any]:
+    """Answer no in place of a start gate that cannot be asked."""
+    return {"go": False, "text": "it was not asked"}
+
+
+def begin(
+    request: Request, hosts: Sequence[str], present: Sequence[str], given: Mapping[str, Any], results: Results, now: float, ask: Ask = not_asked
+) -> State:
     """Return the state after the first observation of all hosts.
 
     C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part.
@@ -146,7 +162,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         raise LoopError(" ".join(f"{host}: {why}." for host, why in refused.items()) + " Nothing was done.")
     if shared := shared_folders.by_variables(vms):
         raise LoopError(f"{shared}. Nothing was done.")
-    plan = _plan(found, request, now)
+    plan, start_gate = _plan(found, request, {}, ask, now)
     involved = [str(host) for host in plan["involved"]]
     others = [host for host in present if host not in refused and host not in involved]
     state: State = {
@@ -182,6 +198,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
         "marks": {},
         "sharing": {},
         "doubted": [],
+        "start_gate": start_gate,
     }
     if not involved:
         return state
@@ -192,7 +209,7 @@ def begin(request: Request, hosts: Sequence[str], present: Sequence[str], given:
     return _take({**state, "contact": list(hosts)}, plan, now)
 
 
-def go_on(state: State, results: Results, now: float) -> State:
+def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> State:
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
     if state["do"] in ("release", "say"):
@@ -214,8 +231,9 @@ def go_on(state: State, results: Results, now: float) -> State:
         doubted = sorted({*state["doubted"], *folders.doubtful})
         return {**state, **_nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
-    plan = _with_sharing(_plan(state["observations"], state["request"], now), state["sharing"])
-    state = {**state, "plan": plan, "planned_at": now}
+    plan, start_gate = _plan(state["observations"], state["request"], state["start_gate"], ask, now)
+    plan = _with_sharing(plan, state["sharing"])
+    state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
     if state["sharing"] and not _reachable(state):
         return _end(state)
     if state["number"] >= MOST_ITERATIONS:
@@ -243,8 +261,25 @@ def _observe(host: str, state: State, results: Results, before: Observation) -> 
     return observations.unless_old(observations.observation(host, results(host), state["vms"][host], before, asked), before)
 
 
-def _plan(found: list[Observation], request: Request, now: float) -> dict[str, Any]:
-    plan = planner.make_plan(found, policy=request["policy"], settings=request["settings"], now=timestamps.form(now))
+def _plan(found: list[Observation], request: Request, answered: dict[str, Any], ask: Ask, now: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the plan, and the last answer of the start gate.
+
+    The gate is asked only where a plan would begin something that is not at its deadline, and not while its last answer is new.
+    """
+    if request["start_when"] is None:
+        return _plan_by(found, request, {}, now), answered
+    if answered and 0 <= now - answered["asked_at"] < ASK_SECONDS:
+        return _plan_by(found, request, answered, now), answered
+    plan = _plan_by(found, request, {}, now)
+    if not plan["begins"]:
+        return plan, answered
+    answered = {**ask(request), "asked_at": now}
+    return plan if answered["go"] is True else _plan_by(found, request, answered, now), answered
+
+
+def _plan_by(found: list[Observation], request: Request, answered: Mapping[str, Any], now: float) -> dict[str, Any]:
+    settings = {**request["settings"], "start_gate": answered} if answered else request["settings"]
+    plan = planner.make_plan(found, policy=request["policy"], settings=settings, now=timestamps.form(now))
     return {**plan, "summary": {**plan["summary"], "misspelt": request["misspelt"]}} if request["misspelt"] else plan
 
 

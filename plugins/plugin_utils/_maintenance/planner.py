@@ -23,6 +23,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.dec
     intents,
     leases,
     requeue,
+    start_holds,
     undo_order,
     unread,
 )
@@ -60,10 +61,13 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, event_states, chosen, moment)
     failed, not_answered = _failed(event_states), unread.failure(hosts, chosen)
+    pause = chosen.paused if chosen.paused is not None and chosen.paused.holds(moment) else None
     found = {
+        "paused": None if pause is None else {"who": pause.who, "why": pause.why, "until": pause.ends, "line": pause.line},
         "events": [summaries.entry(event_state, phases[event_state.key], moment) for event_state in event_states],
         "actions": [serialise(action) for action in actions],
         "stages": stages.stages(actions),
+        "begins": decided.begins,
         "done": waiting.done,
         "requeue": {"seconds": waiting.seconds, "watch": waiting.watch, "why": waiting.why, "confirms_in": waiting.confirms_in},
         "next_look_in": waiting.next_look_in,
@@ -129,6 +133,8 @@ class Decided:
     leases: list[AcquireLease | ReleaseLease]
     approvals: list[Approve]
     budget: allocation.Budget
+    begins: list[str]
+    """The ids of the events for which something begins that is not at its deadline."""
 
 
 def decide(event_states: list[EventState], hosts: list[Host], settings: Settings, now: float) -> Decided:
@@ -138,8 +144,9 @@ def decide(event_states: list[EventState], hosts: list[Host], settings: Settings
     event_states = undo_order.arrange(event_states, settings)
     event_states, approvers = approval.ready(event_states, settings)
     event_states, approvers = leases.arrange(board, event_states, approvers, hosts)
+    begins = start_holds.beginnings(event_states, approvers, settings)
     event_states, approvals = approval.actions(event_states, approvers, settings)
-    return Decided(event_states, board.actions, approvals, budget)
+    return Decided(event_states, board.actions, approvals, budget, begins)
 
 
 def allocate(
@@ -148,6 +155,7 @@ def allocate(
     """Decide what each VM needs for its events by itself, then allocate the disruption budget."""
     served = []
     for event_state in event_states:
+        event_state = replace(event_state, start_hold=start_holds.find(event_state, settings, now))
         blockers = approval_blockers.blockers(event_state, settings, now)
         hold = approval_blockers.lasting(event_state, settings)
         served.append(intents.decide(replace(event_state, blockers=blockers, hold=hold), settings, now))
@@ -189,6 +197,8 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget, settings:
         for group, others in budget.disputed.items()
         for name, who in list(others.items())[:1]
     ]
+    if settings.paused is not None and not settings.paused.holds(observed_state.now):
+        found.append(f"respond_paused: the pause of {settings.paused.who} ended at {settings.paused.ends}, and nothing is paused; remove it")
     found += _few_of_each_vm(event_states)
     found += _beginnings_of_ids(event_states, settings)
     if observed_state.unknown_retired:

@@ -164,7 +164,8 @@ def test_names_of_this_collection_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_variables_named_exist(page: pathlib.Path) -> None:
-    known, code = role_options() | set(POLICY_KEYS), text_of_code()
+    rulebooks = {path.stem for path in (ROOT / "extensions" / "eda" / "rulebooks").glob("*.yml")}
+    known, code = role_options() | set(POLICY_KEYS) | rulebooks, text_of_code()
     for name in set(PREFIXED.findall(page.read_text())):
         assert name in known or re.search(rf"\b{name}\b", code), f"{page.name} names {name}"
 
@@ -180,7 +181,8 @@ def test_make_targets_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_yaml_examples(page: pathlib.Path) -> None:
-    known, code = role_options() | set(POLICY_KEYS), text_of_code()
+    rulebooks = {path.stem for path in (ROOT / "extensions" / "eda" / "rulebooks").glob("*.yml")}
+    known, code = role_options() | set(POLICY_KEYS) | rulebooks, text_of_code()
     for text in examples(page, "yaml"):
         for document in yaml.safe_load_all(text):
             for key, value in walk(document):

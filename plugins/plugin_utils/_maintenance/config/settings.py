@@ -15,6 +15,10 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core import pla
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.pause import Pause, PauseError
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.pause import load as load_pause
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import answer
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_setting
 
 # Clocks of VMs that differ less from the controller's count as equal: an observation itself may take 30 s.
@@ -80,6 +84,10 @@ class Settings:
     """Groups of which only a limited number of VMs may be unavailable at once."""
     run: Run = Run()
     """The run that takes the actions, for its leases."""
+    paused: Pause | None = None
+    """The pause of the whole fleet, which may be over."""
+    start_gate: StartHold | None = None
+    """What the start gate holds by its last answer. None where it said yes, where there is none, and where its answer is not known yet."""
     lease_seconds: float = 180.0
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
 
@@ -143,7 +151,14 @@ def _run(given: Any) -> Run:
     return Run(found, plain_values.text(source.get("who")) or "", kind)
 
 
-SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "run": _run}
+def _pause(given: Any) -> Pause | None:
+    try:
+        return load_pause(given)
+    except PauseError as error:
+        raise SettingsError(str(error)) from error
+
+
+SPECIAL: dict[str, Callable[[Any], Any]] = {"capacity": _groups, "paused": _pause, "run": _run, "start_gate": answer}
 
 
 def _ids(name: str, given: Any) -> tuple[str, ...]:

@@ -26,6 +26,11 @@ def form(seconds: float) -> str:
     return as_datetime(seconds).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def to_the_second(seconds: float) -> str:
+    """Return ISO 8601 with whole seconds and Z, for operators."""
+    return as_datetime(seconds).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def as_datetime(seconds: float) -> datetime:
     """Return a datetime in UTC; a time outside the calendar is moved to its edge."""
     try:

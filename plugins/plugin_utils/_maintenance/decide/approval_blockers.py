@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Identity
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
@@ -21,7 +22,9 @@ NO_METHOD = "no drain method is configured; set drain_methods, or the method non
 
 def blockers(event_state: EventState, settings: Settings, now: float) -> list[str]:
     """Return all reasons, the most lasting first."""
+    hold = _start_hold(event_state)
     found = (
+        hold.detail if hold else None,
         overrides.blocker(event_state.override),
         _policy(event_state),
         _unmanaged(event_state, settings),
@@ -36,7 +39,13 @@ def blockers(event_state: EventState, settings: Settings, now: float) -> list[st
 
 def lasting(event_state: EventState, settings: Settings) -> str | None:
     """Return the blocker that only an operator can lift, or None."""
-    return overrides.blocker(event_state.override) or event_state.decision.problem or _unmanaged(event_state, settings)
+    hold = _start_hold(event_state)
+    return (hold.text if hold else None) or overrides.blocker(event_state.override) or event_state.decision.problem or _unmanaged(event_state, settings)
+
+
+def _start_hold(event_state: EventState) -> StartHold | None:
+    """Return the pause, or the start gate, where it holds the approval too."""
+    return event_state.start_hold if event_state.start_hold is not None and event_state.start_hold.holds_approval else None
 
 
 def _policy(event_state: EventState) -> str | None:

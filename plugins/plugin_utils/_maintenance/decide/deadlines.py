@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import LONG_NOTICE, Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import ASK_SECONDS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
 
@@ -52,10 +54,34 @@ class Due:
     now: bool
     wait: float | None = None
     text: str | None = None
+    hold: str | None = None
+    """The reason of a hold, for the record."""
 
 
 def drain_due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
     """Return whether a drain may begin now."""
+    due = _due(event_state, participant, settings, now)
+    hold = start_hold(event_state, participant, settings)
+    # A start gate holds nothing that would wait without it, too.
+    if hold is None or (not due.now and not hold.holds_approval):
+        return due
+    return Due(False, hold_wait(hold, participant, settings, now), hold.detail, hold.text)
+
+
+def start_hold(event_state: EventState, participant: Participant, settings: Settings) -> StartHold | None:
+    """Return what keeps a drain from beginning: a pause, or the start gate. Nothing does at its deadline, and no override is passed over."""
+    if must_drain(participant, settings) or (participant.override is not None and kept_from_draining(participant, settings)):
+        return None
+    return event_state.start_hold
+
+
+def hold_wait(hold: StartHold, participant: Participant, settings: Settings, now: float) -> float:
+    """Return the seconds until a held drain is decided again: when the hold ends, when the gate may be asked again, or at the deadline."""
+    waits = [ASK_SECONDS if hold.ends is None else hold.ends - now, latest(participant, settings)]
+    return min(seconds for seconds in waits if seconds is not None and seconds > 0)
+
+
+def _due(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Due:
     last = latest(participant, settings)
     if participant.override is not None and kept_from_draining(participant, settings):
         waits = [seconds for seconds in (last, (participant.override.until or now) - now) if seconds is not None and 0 < seconds < float("inf")]

@@ -38,7 +38,7 @@ def _decide(event_state: EventState, participant: Participant, setback: Particip
     if participant.over:
         return _after(participant, settings)
     if _has_failed(event_state, participant):
-        return _failed(event_state, participant, settings)
+        return _failed(event_state, participant, settings, now)
     if not participant.may_begin:
         # Other VMs may still list the event: so it is not over, and nothing begins here.
         return _in_doubt(participant)
@@ -155,7 +155,7 @@ def _began_at(record: Record) -> float | None:
     return due if due is not None and missing is not None and missing >= due else None
 
 
-def _failed(event_state: EventState, participant: Participant, settings: Settings) -> Participant:
+def _failed(event_state: EventState, participant: Participant, settings: Settings, now: float) -> Participant:
     record = participant.record
     if record is None:
         raise AssertionError("only a participant with a record gets here")
@@ -172,7 +172,11 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
         return participant
     if again.wait > 0:
         return replace(participant, wait=again.wait)
-    return replace(participant, intent="drain") if _may_retry(participant, settings) else participant
+    if not _may_retry(participant, settings):
+        return participant
+    if hold := deadlines.start_hold(event_state, participant, settings):
+        return replace(participant, wait=deadlines.hold_wait(hold, participant, settings, now))
+    return replace(participant, intent="drain")
 
 
 def _may_retry(participant: Participant, settings: Settings) -> bool:
@@ -212,4 +216,4 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
         text = f"the settings of {participant.host.name} are wrong: {participant.host.wrong_settings[0]}"
         return replace(participant, hold=text, reason=text, asleep=True)
     due = deadlines.drain_due(event_state, participant, settings, now)
-    return replace(participant, intent="drain") if due.now else replace(participant, wait=due.wait, reason=due.text)
+    return replace(participant, intent="drain") if due.now else replace(participant, hold=due.hold, wait=due.wait, reason=due.text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import CHANGES, drained_now
@@ -59,7 +60,9 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     found = [_not_writable(participants), *[participant.failed for participant in participants]]
     found += [_participant_reason(participant) for participant in participants if participant.phase == "failed"]
     if event_state.listed and not event_state.started and not event_state.approved:
+        start_hold = _start_hold(event_state)
         found += [
+            start_hold.detail if start_hold else None,
             event_state.hold,
             event_state.leased,
             event_state.full,
@@ -69,6 +72,13 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
         ]
     found += [participant.reason for participant in participants]
     return next((text for text in found if text), None)
+
+
+def _start_hold(event_state: EventState) -> StartHold | None:
+    """Return the pause, or the start gate, that holds the event or a drain for it, or None."""
+    hold = event_state.start_hold
+    held = hold is not None and (event_state.hold == hold.text or any(participant.hold == hold.text for participant in event_state.participants))
+    return hold if held else None
 
 
 def _not_writable(participants: Iterable[Participant]) -> str | None:
@@ -147,8 +157,15 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return "wait for its end"
     if event_state.approved:
         return "wait for Azure to start it"
+    if hold := _start_hold(event_state):
+        return f"{hold.way_out}; otherwise {_by_itself(event_state)}"
     if event_state.full and event_state.waits_for:
         return imperative(event_state.waits_for)
+    return _by_itself(event_state)
+
+
+def _by_itself(event_state: EventState) -> str:
+    """Return what happens next without an operator."""
     waits = [participant.wait for participant in event_state.participants if participant.wait is not None]
     # Azure does not wait for the next observation: an operator's override may hold until tomorrow.
     if waits and (event_state.left is None or min(waits) < event_state.left):

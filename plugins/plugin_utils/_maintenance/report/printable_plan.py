@@ -17,6 +17,7 @@ LARGEST = 10**30
 
 def screened(found: dict[str, Any]) -> dict[str, Any]:
     """Make the sentences of a plan or of the gate's answer printable. Change it in place: the caller has just built it."""
+    _make_printable(found.get("paused") or {}, "who", "why", "line")
     for entry in found.get("events", ()):
         _make_printable(entry, "reason", "next")
         entry["remarks"][:] = [sentence(line) for line in entry["remarks"]]

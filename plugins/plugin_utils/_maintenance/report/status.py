@@ -23,8 +23,8 @@ SHOWN_HOSTS = 6
 ENDED_SECONDS = 3600.0
 WINDOWS_FOLDER = r"%ProgramData%\azure-maintenance"
 BACKSLASH = "\\"
-SHOWN = ("events", "summary", "capacity", "leases", "failed")
-DATA = ("events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
+SHOWN = ("paused", "events", "summary", "capacity", "leases", "failed")
+DATA = ("paused", "events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done")
 
 
 class StatusError(ValueError):
@@ -46,10 +46,11 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
         actions = shown([action for action in plan["actions"] if event_choice.key(str(action.get("event_id") or "")) == chosen])
         events = shown([event for event in numbered if event_choice.key(event["event_id"]) == chosen])
         if form == "json":
-            return {"events": events, "actions": actions}
+            return {"paused": shown(plan["paused"]), "events": events, "actions": actions}
         if not events:
             return [f"No VM lists event {shown(event_id, 'event_id')} or has a record of it."]
-        return [printable_line(line) for line in explain(events[0], actions, plain_values.mapping(folders))]
+        lines = paused_lines(shown(plan["paused"])) + explain(events[0], actions, plain_values.mapping(folders))
+        return [printable_line(line) for line in lines]
     if form == "text":
         # Events that ended long ago tell nothing new; status_event_id still shows them.
         numbered = [event for event in numbered if (event.get("ended_ago") or 0.0) <= ENDED_SECONDS]
@@ -61,8 +62,15 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     summary = summary_lines(found["summary"])
     # That no VM could be read is the headline.
     lines = summary + lines if found["summary"]["none_read"] else lines + summary
+    # While the fleet is paused, all that follows is to be read with that.
+    lines = paused_lines(found["paused"]) + lines
     # Each text in them is printable already; an event that names thousands of VMs is still one line.
     return [printable_line(line) for line in lines + failed_lines(found["failed"])]
+
+
+def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:
+    """Return the line that says that the fleet is paused, or none."""
+    return [paused["line"]] if paused else []
 
 
 def _numbered(events: Any) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Override, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
@@ -170,6 +171,8 @@ class EventState:
     """Retired VMs that it names: no run waits for them."""
     blockers: Sequence[str] = ()
     """Why it cannot be approved, apart from its drains."""
+    start_hold: StartHold | None = None
+    """What keeps from beginning all that is not at its deadline: a pause, or the start gate (start_holds.py)."""
     hold: str | None = None
     """The blocker that only an operator can lift; it is written to the records."""
     full: str | None = None

@@ -153,6 +153,7 @@ def _blockers(
         return []
     batch = {name: hosts[name] for name in ask.batch if name in hosts}
     return [
+        *gate_blockers.of_pause(ask, batch, settings, observed_state.now),
         *gate_blockers.of_observations(ask, hosts, settings),
         *gate_blockers.of_events(observed_state.event_states, batch, ask, settings),
         *gate_blockers.of_memory(seen, observed_state.event_states, ask, settings, observed_state.now),

@@ -30,7 +30,7 @@ class Blocker:
     """One reason why the batch may not go."""
 
     kind: str
-    """C(unread), C(enabling), C(event), C(record), C(recent), C(lease) or C(capacity)."""
+    """C(paused), C(unread), C(enabling), C(event), C(record), C(recent), C(lease) or C(capacity)."""
     text: str
     host: str | None = None
     event_id: str | None = None
@@ -61,6 +61,24 @@ def touched(event_state: EventState, batch: Mapping[str, Host]) -> list[str]:
         return (own is not None and host.identity.name in own.names) if host.identity.name else open_names
 
     return [name for name, host in batch.items() if name in hit or is_named(host)]
+
+
+def of_pause(ask: GateRequest, batch: Mapping[str, Host], settings: Settings, now: float) -> list[Blocker]:
+    """Return the pause of the fleet, for VMs that this upgrade has not taken out of service yet. What is out has to come back: an upgrade goes on with it."""
+    pause = settings.paused
+    first = next((name for name in ask.batch if not _is_under_way(ask, batch.get(name))), None)
+    if pause is None or not pause.holds(now) or first is None:
+        return []
+    return [Blocker("paused", f"{pause.text}; to begin the batch now, {pause.hold.way_out}", wait=pause.until - now)]
+
+
+def _is_under_way(ask: GateRequest, host: Host | None) -> bool:
+    """Return whether the VM is out of service for this upgrade, by its record or as its progress mark says that only its recovery is missing."""
+    observation = host.observation if host else None
+    if observation is None:
+        return False
+    record = observation.records.get(ask.lease_id.lower())
+    return (record is not None and allocation.is_out(record)) or (ask.marks and observation.marks.get(ask.upgrade) == "upgraded")
 
 
 # --- The VMs of the batch ------------------------------------------------------------------------------------------------

@@ -270,6 +270,43 @@ def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     assert (found["observations"][0]["state"], found["observations"][0]["methods"]) == ("ok", ["none"])
 
 
+# A pause and a start gate
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"settings": {"paused": {"who": "alice"}}}, "respond_paused lacks why and until. Write respond_paused: {who: alice,"),
+        ({"start_when": {"comand": ["true"]}}, "respond_start_when has the unknown key comand (did you mean command?)"),
+        ({"start_when": "curl x"}, "respond_start_when must be a dictionary with one of url, command, prometheus, not 'curl x'"),
+    ],
+)
+def test_a_wrong_pause_or_gate_is_refused_before_any_vm_is_asked(given: dict[str, Any], words: str) -> None:
+    play = Play(a=observed("a"))
+    found = play.run(begin=given, check_only=True)
+    assert found["failed"] and words in found["msg"] and found["msg"].isprintable()
+    assert play.hosts.read == []
+
+
+def test_a_start_gate_is_asked_and_its_answer_kept() -> None:
+    with mock.patch.object(module.start_gate, "ask", return_value={"go": False, "text": "no"}) as ask:
+        play = Play(a=drained("a"))
+        found = play.begin(start_when={"url": "http://127.0.0.1:9/"})
+        assert (found["do"], found["start_gate"]) == ("act", {"go": False, "text": "no", "asked_at": NOW})
+        assert ask.call_args.args == ({"url": "http://127.0.0.1:9/", "command": [], "prometheus": {}, "timeout": 10.0}, True)
+        again = play.run(go_on="p")
+        assert (again["number"], ask.call_count) == (1, 1)
+
+
+@pytest.mark.parametrize(("check_mode", "only_shows"), [(True, False), (False, True)])
+def test_no_command_is_run_where_nothing_is_done(check_mode: bool, only_shows: bool) -> None:
+    with mock.patch.object(module.start_gate.subprocess, "Popen", side_effect=AssertionError):
+        found = Play(a=drained("a")).begin(check_mode=check_mode, start_when={"command": ["may-start"]}, only_shows=only_shows)
+    assert found["plan"]["events"][0]["reason"] == (
+        "start gate says no: the command may-start is not run in check mode, by status or by decide, which counts as no"
+    )
+
+
 # Gates
 
 

@@ -134,6 +134,20 @@ def test_the_recap_keeps_its_colours_and_nothing_after_it(printed: Printed) -> N
     assert list(printed) == ["\x1b[0;32mweb1\x1b[0m", "\\x1b[0;32mweb1\\x1b[0m"]
 
 
+def test_a_paused_fleet_is_one_line_for_a_play(printed: Printed) -> None:
+    printed.clear()
+    callback = CallbackModule()
+    callback.v2_playbook_on_play_start(a_play())
+    printed.clear()
+    plans: list[Any] = [{}, {"plan": {}}, {"plan": {"paused": None}}, {"plan": {"paused": {"line": 5}}}]
+    plans += [{"plan": {"paused": {"line": f"Paused by {HOSTILE}"}}}] * 3
+    for found in plans:
+        callback.v2_runner_on_ok(a_result(found, "maintenance.azure.plan", of_role("respond")))
+    # Another action says nothing about the fleet.
+    callback.v2_runner_on_ok(a_result({"plan": {"paused": {"line": "Paused by web1"}}}, "maintenance.azure.maintenance_act", of_role("respond")))
+    assert list(printed) == [f"Paused by {SHOWN}"]
+
+
 def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Printed) -> None:
     printed.clear()
     callback = CallbackModule()

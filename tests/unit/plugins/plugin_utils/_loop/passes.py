@@ -33,6 +33,8 @@ def request(**more: Any) -> Request:
         "notify_tasks": "",
         "places": [],
         "check_mode": False,
+        "start_when": None,
+        "runs_commands": True,
         "secret": "5ec2e7",
     }
     return {**given, **more}
@@ -46,7 +48,7 @@ def step(act: str = "drain", host: str = "vm1", **more: Any) -> dict[str, Any]:
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return a plan; its fingerprint says which actions it has."""
-    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5), "failed": [], "fails": []}
+    known = {"events": [], "differing": [], "involved": ["vm1", "vm2"], "done": False, "requeue": waiting(5), "failed": [], "fails": [], "begins": []}
     return {"actions": list(steps), "fingerprint": " ".join(f"{one['action']} {one['host']}" for one in steps), **known, **more}
 
 

@@ -52,6 +52,8 @@ AWX = [
         ("status_fromat", "status_format"),
         ("gate_nmae", "gate_name"),
         ("respond_wiat", "respond_wait"),
+        ("respond_pause", "respond_paused"),
+        ("respond_start_whne", "respond_start_when"),
         ("respond_observaton_secods", "respond_observation_seconds"),
         ("status_host", "status_hosts"),
         ("awx_organisation", "awx_organization"),

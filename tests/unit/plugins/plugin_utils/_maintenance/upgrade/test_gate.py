@@ -534,3 +534,40 @@ def test_invalid_gate_requests_are_refused(given: dict[str, Any], message: str |
 def test_numbers_may_be_text_as_in_templates_of_core_2_18() -> None:
     assert gate_decision(leased_vm("vm1", event(due=901)), look_ahead="600", batch_seconds="300", marks="no")["go"]
     assert not gate_decision(leased_vm("vm1", event(due=901)), look_ahead="", batch_seconds="300")["go"]
+
+
+# --- A pause of the fleet ------------------------------------------------------------------------------------------------
+
+
+def paused_gate(*seen: dict[str, Any], until: float = 3600, **more: Any) -> dict[str, Any]:
+    pause = {"who": "alice", "why": "release night", "until": at(until)}
+    given = {"upgrade": NAME, "batch": [one["host"] for one in seen], **more}
+    return make_gate(list(seen), given, settings={**SETTINGS, "run": RUN, "paused": pause}, now=at(0))
+
+
+def test_no_batch_begins_while_the_fleet_is_paused() -> None:
+    for seen in (vm("vm1"), leased_vm("vm1")):
+        found = paused_gate(seen)
+        assert (found["go"], kinds(found)) == (False, ["paused"])
+        assert found["why"][0].startswith("paused by alice until ")
+        assert found["why"][0].endswith(": release night; to begin the batch now, remove respond_paused")
+        assert not [step for step in steps(found) if not step.startswith("release")]
+
+
+def test_the_end_of_a_pause_opens_the_gate() -> None:
+    assert paused_gate(leased_vm("vm1"), until=0)["go"]
+    assert paused_gate(vm("vm1"), until=12)["requeue"]["seconds"] == 12
+
+
+def test_a_batch_that_is_out_of_service_goes_on_while_the_fleet_is_paused() -> None:
+    its = event(OURS, due=None)
+    out, back = record("drained", its), record("recovered", its, ago=500)
+    assert paused_gate(leased_vm("vm1", records=[out]))["go"]
+    assert paused_gate(leased_vm("vm1", upgrades=[{"name": NAME, "state": "upgraded"}]), marks=True)["go"]
+    # Not what was put back after a failure, nor a mark alone that says it was begun, nor that of another upgrade.
+    assert kinds(paused_gate(leased_vm("vm1", records=[back])))[0] == "paused"
+    for mark in ({"name": NAME, "state": "begun"}, {"name": "other", "state": "upgraded"}):
+        assert kinds(paused_gate(leased_vm("vm1", upgrades=[mark]), marks=True))[0] == "paused"
+    # One VM that is out does not take others along.
+    both = paused_gate(leased_vm("vm1", records=[out]), leased_vm("vm2"))
+    assert kinds(both) == ["paused"]
