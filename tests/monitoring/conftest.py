@@ -71,7 +71,9 @@ def figures(tmp_path: pathlib.Path) -> Figures:
 @pytest.fixture
 def busy(figures: Figures) -> Figures:
     """Every metric has a value."""
-    figures.listed(raw_event(NotBefore=utc_text(time.time() + 600)), raw_event(EventId="E2", EventType="Upgrade"), raw_event(EventId="E3", Resources=["vm_1"]))
+    soon = utc_text(time.time() + 600)
+    others = [raw_event(EventId="E2", EventType="Upgrade", NotBefore=soon), raw_event(EventId="E3", Resources=["vm_1"])]
+    figures.listed(raw_event(NotBefore=soon), *others)
     figures.write()
     figures.record([("draining", -90), ("drained", -60)], [("noticed", -60), ("held", -30)], [("noticed", -9)])
     return figures

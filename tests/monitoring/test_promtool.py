@@ -28,7 +28,7 @@ def changed(text: str, alert: str, pattern: str, by: str) -> str:
     return head + begin + after
 
 
-def tested(folder: pathlib.Path, rules: str) -> bool:
+def passes(folder: pathlib.Path, rules: str) -> bool:
     (folder / "alerts.yml").write_text(rules)
     shutil.copy(MONITORING / "alerts_test.yml", folder)
     return promtool("test", "rules", str(folder / "alerts_test.yml")).returncode == 0
@@ -64,10 +64,10 @@ def test_the_alert_rules_pass_their_tests() -> None:
 @pytest.mark.parametrize("alert", ALERTS)
 def test_an_alert_that_never_fires_or_always_does_fails_its_tests(alert: str, tmp_path: pathlib.Path) -> None:
     rules = (MONITORING / "alerts.yml").read_text()
-    assert tested(tmp_path, rules)
+    assert passes(tmp_path, rules)
     whole = r"expr: (>-\n.*\n.*|.*)\n"
-    assert not tested(tmp_path, changed(rules, alert, whole, "expr: azure_scheduled_events_problem > 1\n"))
-    assert not tested(tmp_path, changed(rules, alert, whole, 'expr: up or {__name__=~"azure_.*"}\n'))
+    assert not passes(tmp_path, changed(rules, alert, whole, "expr: azure_scheduled_events_problem > 1\n"))
+    assert not passes(tmp_path, changed(rules, alert, whole, 'expr: up or {__name__=~"azure_.*"}\n'))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_alert_that_never_fires_or_always_does_fails_its_tests(alert: str, tm
         ("AzureMaintenanceWatcherStale", "for: 1m", "for: 5m"),
         ("AzureMaintenanceWatcherProblem", "for: 10m", "for: 1m"),
         ("AzureMaintenanceMessagesDropped", r"\[1h\]", "[3h]"),
-        ("AzureMaintenanceMessagesDropped", "increase", "resets"),
+        ("AzureMaintenanceMessagesDropped", r"increase\(", "resets("),
         ("AzureMaintenanceDrainFailed", 'phase="failed"', 'phase=~"failed|held"'),
         ("AzureMaintenanceEventHeld", r"time\(\) >", "time() - 300 >"),
         ("AzureMaintenanceRecordsUnreadable", "> 300", "> 3000"),
@@ -85,4 +85,4 @@ def test_an_alert_that_never_fires_or_always_does_fails_its_tests(alert: str, tm
     ],
 )
 def test_a_wrong_figure_in_a_rule_fails_its_tests(alert: str, pattern: str, by: str, tmp_path: pathlib.Path) -> None:
-    assert not tested(tmp_path, changed((MONITORING / "alerts.yml").read_text(), alert, pattern, by))
+    assert not passes(tmp_path, changed((MONITORING / "alerts.yml").read_text(), alert, pattern, by))

@@ -36,7 +36,7 @@ def watch_figures(values: Values, now: str) -> list[Metric]:
         metric("messages_waiting", GAUGE, "Messages in the spool.", values["messages_waiting"]),
         metric("messages_dropped_total", COUNTER, "Messages that the full spool lost, since the watcher started.", values["messages_dropped"]),
         Metric("listed", GAUGE, "Events in the last document, by type, status, and whether they name this VM.", _listed(values["events"])),
-        metric("not_before_timestamp_seconds", GAUGE, "The nearest NotBefore of an event that names this VM.", _nearest(values["events"])),
+        metric("not_before_timestamp_seconds", GAUGE, "The nearest (earliest) NotBefore of an event that names this VM.", _nearest(values["events"])),
     ]
 
 
