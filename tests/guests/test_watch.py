@@ -27,6 +27,7 @@ STATE = "/run/azure-maintenance-watch/state.json"
 SPOOL = "/var/lib/azure-maintenance-watch"
 SECRET = "Wq7-secret-of-this-vm"
 UNITS = ("azure-maintenance-ask.service", "azure-maintenance-seen.service", "azure-maintenance-tell.service", "azure-maintenance-tell.path")
+FIGURES = "/srv/figures"
 # A receiver on the guest that keeps each message and its headers in a file of its own.
 HOOK = """
 import http.server, itertools, json, os
@@ -88,7 +89,7 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
     yield controller
     controller.play("maintenance.azure.watch", watch_state="absent")
     controller.play("simulator.yml", simulator_state="absent")
-    guest("systemctl stop hook.service; rm -rf /srv/hook /srv/hook.py /srv/news", check=False)
+    guest("systemctl stop hook.service; rm -rf /srv/hook /srv/hook.py /srv/news /srv/figures /srv/other", check=False)
 
 
 def install(controller: Controller, **variables: Any) -> str:
@@ -203,12 +204,56 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
     assert kinds == ["listed", "gone"]
 
 
+def test_figures_in_a_folder_that_the_role_makes(controller: Controller) -> None:
+    first = controller.play("maintenance.azure.watch", "--check", "--diff", watch_endpoint=ENDPOINT, watch_figures_folder=FIGURES)
+    assert "failed=0" in first and guest(f"ls -d {FIGURES} 2>/dev/null || true") == ""
+    install(controller, watch_figures_folder=FIGURES)
+    assert guest(f"stat -c '%U %G %a' {FIGURES}") == "root azure-maintenance 775"
+    for words in ((), ("--check", "--diff")):
+        assert "changed=0" in controller.play("maintenance.azure.watch", *words, watch_endpoint=ENDPOINT, watch_figures_folder=FIGURES)
+    ask("POST", "/events", {"event_type": "Preempt", "resources": ["web1"], "notice": 3600})
+    listed = 'azure_scheduled_events_listed{type="Preempt",status="Scheduled",this_vm="true"} 1'
+    until(lambda: listed in guest(f"cat {FIGURES}/maintenance_watch.prom", check=False), 15)
+    controller.play("maintenance.azure.respond")
+    # The timer of root's unit reads the records once a minute.
+    until(lambda: "azure_scheduled_events_records{" in guest(f"cat {FIGURES}/maintenance_records.prom | grep ' 1$'", check=False), 90)
+    assert guest(f"stat -c '%U %a' {FIGURES}/*.prom").splitlines() == ["root 644", "azure-maintenance-ask 644"]
+    # Another folder: the files of the one before are removed, and so is that folder, which the role had made.
+    install(controller, watch_figures_folder="/srv/other")
+    until(lambda: "maintenance_watch.prom" in guest("ls /srv/other"), 15)
+    assert guest(f"ls -d {FIGURES} 2>/dev/null || true") == ""
+    # None: nothing is left, nor is the timer.
+    install(controller)
+    assert guest("ls -d /srv/other 2>/dev/null || true") == ""
+    assert guest("systemctl is-active azure-maintenance-seen.timer", check=False) == "inactive"
+    assert "changed=0" in install(controller)
+
+
+def test_figures_in_a_folder_of_others(controller: Controller) -> None:
+    guest(f"mkdir -m 0755 {FIGURES}; echo 'other 1' > {FIGURES}/other.prom")
+    with pytest.raises(AssertionError) as caught:
+        install(controller, watch_figures_folder=FIGURES)
+    words = f"cannot both write to watch_figures_folder {FIGURES}, which belongs to root:root with mode 0755. Next: chgrp azure-maintenance {FIGURES}"
+    assert words in " ".join(str(caught.value).split())
+    guest(f"chgrp azure-maintenance {FIGURES} && chmod g+rwx {FIGURES}")
+    install(controller, watch_figures_folder=FIGURES)
+    until(lambda: len(guest(f"ls {FIGURES}/*.prom").split()) == 3, 30)
+    code = guest(f"setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'cat {FIGURES}/*.prom > /dev/null && ! touch {FIGURES}/x'; echo $?", check=False)
+    assert code.splitlines()[-1] == "0"
+    assert "changed=0" in install(controller, watch_figures_folder=FIGURES)
+    # The settings on the VM know the folder, also where the variable is not given.
+    controller.play("maintenance.azure.watch", watch_state="absent")
+    assert guest(f"ls -A {FIGURES}") == "other.prom"
+    assert guest(f"stat -c '%U %G %a' {FIGURES}") == "root root 775"
+
+
 def test_wrong_settings_are_named_before_anything_runs(controller: Controller) -> None:
     for wrong, words in (
         ({"watch_tell_url": "http://eda.example.com:5000"}, "tell_url is 'http://eda.example.com:5000'; it must be https://HOST"),
         ({"watch_interval": 0.01}, "interval is 0.01; it must be a number of seconds from 0.25"),
         ({"watch_tell_credential": "bearer"}, "needs watch_tell_secret"),
         ({"watch_endpoint": "discover"}, "must be an address"),
+        ({"watch_figures_folder": "srv/figures"}, "must be a whole path"),
     ):
         with pytest.raises(AssertionError) as caught:
             controller.play("maintenance.azure.watch", **{"watch_endpoint": ENDPOINT, **wrong})

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import flag_own, parse_document
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import empty_record
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.figures import (
     NAME,
     OTHER,
@@ -27,6 +29,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import State
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.exposition import PREFIX, exposition
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.record_figures import record_figures
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import SharedFolder
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.helpers import START, FakeHost
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import document, raw_event, started
@@ -203,3 +206,15 @@ def test_any_fields_parse_and_no_event_is_lost(events: list[dict[str, t.Any]], p
     counts = {labels: count for (name, labels), count in found.items() if name == "listed"}
     assert sum(counts.values()) == len(events)
     assert len(counts) <= (len(TYPES) + 1) * (len(STATUSES) + 1) * (len(THIS_VM) + 1)
+
+
+def test_the_page_says_how_many_series_there_are_at_most(tmp_path: pathlib.Path) -> None:
+    events = [raw_event(EventId=f"{kind}{status}", EventType=kind, EventStatus=status) for kind in (*TYPES, OTHER) for status in (*STATUSES, OTHER)]
+    one = state(tmp_path, *events)
+    one.values["events"] = [{**event, "affects_this_vm": flag} for event in one.values["events"] for flag in (True, False, None)]
+    held = empty_record("E1")
+    held.update(phase="held", history=[{"phase": "held", "at": FakeHost().now()}])
+    held["event"]["not_before"] = utc_text(START + 60)
+    most = len(figures(one.values)) + len(parsed(exposition(record_figures([held], FakeHost().now()))))
+    page = (pathlib.Path(__file__).resolve().parents[7] / "docs" / "watcher.md").read_text()
+    assert f"at most {most} series" in page
