@@ -74,7 +74,7 @@ def test_an_alert_that_never_fires_or_always_does_fails_its_tests(alert: str, tm
     ("alert", "pattern", "by"),
     [
         ("AzureMaintenanceWatcherStale", "> 90", "> 900"),
-        ("AzureMaintenanceWatcherStale", "for: 1m", "for: 5m"),
+        ("AzureMaintenanceWatcherStale", "for: 2m", "for: 5m"),
         ("AzureMaintenanceWatcherProblem", "for: 10m", "for: 1m"),
         ("AzureMaintenanceMessagesDropped", r"\[1h\]", "[3h]"),
         ("AzureMaintenanceMessagesDropped", r"increase\(", "resets("),
