@@ -16,12 +16,12 @@ CODE_CACHE = ROOT / "tests" / "tools" / "code_cache"
 # Missing ones are failures. Other folders with tests beside them are found and run as well.
 EXPECTED_FOLDERS = ("unit", "contract", "model", "scenarios", "playbooks", "crash")
 # Not pytest, or not quick enough for `make test`; each has a suite of its own below, or a command of its own (make bench).
-OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "benchmark", "tools", "sanity", "requirements", "output")
+OTHER_FOLDERS = ("integration", "eda", "guests", "fleet", "discovery", "runner", "monitoring", "benchmark", "tools", "sanity", "requirements", "output")
 # These make network namespaces of their own, in which Azure's addresses are theirs.
 OWN_NAMESPACES = ("fleet", "guests", "discovery")
 PLAYBOOK_SUITES = 4
 # Processors that these keep busy, as seen in a run of CI: the rest of their time they wait for events, guests and pauses.
-LOADS = {"crash": 0.6, "playbooks": 0.8, "contract": 0.7, "fleet": 0.9, "runner": 0.6, "guests": 0.6, "discovery": 0.5, "eda": 0.6}
+LOADS = {"crash": 0.6, "playbooks": 0.8, "contract": 0.7, "fleet": 0.9, "runner": 0.6, "guests": 0.6, "discovery": 0.5, "eda": 0.6, "monitoring": 0.5}
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 
@@ -179,6 +179,8 @@ def heavy_suites() -> list[Suite]:
         sanity("2.18", *without("pylint", "shellcheck")),
         *(sanity(core, *without("pylint", "shellcheck", "import", "compile")) for core in ("2.19", "2.20")),
         *lint_suites(),
+        # Not in `make test`: it downloads Debian's package of Prometheus.
+        Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
         Suite("artifact", ("tests/tools/artifact.sh",), 300),
     ]
 

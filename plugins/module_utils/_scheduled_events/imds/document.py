@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import json
 import math
@@ -127,16 +128,26 @@ def same_id(one: str, other: str) -> bool:
 
 def parse_not_before(text: t.Any) -> str | None:
     """Parse RFC 1123 or ISO 8601, in any locale, into ISO 8601 in UTC. Return None if blank, absent or not a time."""
-    if not isinstance(text, str) or len(text) > LONGEST_TIME:
-        return None
-    moment = _rfc_moment(text.strip()) or _iso_moment(text.strip())
+    moment = _read_moment(text)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0") if moment else None
+
+
+def unix_seconds(text: t.Any) -> int | None:
+    """Return the whole seconds since 1970 of a time in one of these forms, or None if it is no time. It needs no strptime, which costs memory."""
+    moment = _read_moment(text)
+    return calendar.timegm(moment.timetuple()) if moment else None
 
 
 def is_before(moment: datetime.datetime, text: str | None) -> bool:
     """Return whether a moment is before a time of parse_not_before; False if there is none."""
     limit = _iso_moment(text or "")
     return limit is not None and moment < limit.replace(tzinfo=datetime.timezone.utc)
+
+
+def _read_moment(text: t.Any) -> datetime.datetime | None:
+    if not isinstance(text, str) or len(text) > LONGEST_TIME:
+        return None
+    return _rfc_moment(text.strip()) or _iso_moment(text.strip())
 
 
 def _rfc_moment(text: str) -> datetime.datetime | None:

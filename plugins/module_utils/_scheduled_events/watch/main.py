@@ -17,6 +17,10 @@ import typing as t
 
 from .settings import Settings, SettingsError, read_settings
 
+if t.TYPE_CHECKING:
+    from ..host.system import Host
+    from .ask.asker import Figures
+
 USAGE = "usage: python3 watch.pyz ask|seen|tell|check SETTINGS"
 # An endpoint that is there connects in milliseconds; the next second is another try.
 CONNECT_SECONDS = 2.0
@@ -59,7 +63,9 @@ def ask(settings: Settings) -> None:
     state_folder = SharedFolder(settings.state_folder)
     state_folder.remove_leftovers()
     client = Client(LocalTransport(settings.endpoint), settings.api_version, retries=0, connect_timeout=CONNECT_SECONDS, clock=clock, warn=log)
-    stores = Stores(KnownStore(state_folder), Spool(state_folder), State(SharedFolder(settings.runtime_folder, mode=0o644), host))
+    state = State(SharedFolder(settings.runtime_folder, mode=0o644), host)
+    figures = _figures(settings.figures_folder, host) if settings.figures_folder else None
+    stores = Stores(KnownStore(state_folder), Spool(state_folder), state, figures)
     manager.ready()
     try:
         Asker(client, settings, stores, host, clock, manager.alive).run(lambda: False)
@@ -67,6 +73,12 @@ def ask(settings: Settings) -> None:
         pass
     finally:
         client.close()
+
+
+def _figures(where: str, host: Host) -> Figures:
+    from .ask.figures import WatchFigures
+
+    return WatchFigures(where, host, log)
 
 
 class _Stopped(BaseException):

@@ -19,6 +19,7 @@ from ..host.system import LocalHost
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 from .changes import GONE
 from .message import TYPES
+from .record_figures import RecordFigures
 from .settings import Settings
 from .shared_folder import SharedFolder
 
@@ -30,13 +31,27 @@ Seen = t.Mapping[str, str]
 
 
 def publish(settings: Settings) -> None:
-    """Write the phases of all recorded events, as root. Raise OSError. Without records the list is empty."""
-    reading = RecordStore(LocalFiles(settings.records_path or DEFAULT_PATH), LocalHost()).read_all(None, set_aside=False)
+    """Write the phases of all recorded events, and their figures, as root. Raise OSError. Without records the list is empty."""
+    host = LocalHost()
+    reading = RecordStore(LocalFiles(settings.records_path or DEFAULT_PATH), host).read_all(None, set_aside=False)
+    figures = RecordFigures(settings.figures_folder) if settings.figures_folder else None
     if not reading.readable:
         # An empty list would be no lie that hurts, but nobody would see why messages are repeated.
-        raise OSError("; ".join(reading.problems))
+        raise OSError("; ".join([*reading.problems, *_withdraw(figures)]))
     phases = {str(record["event"]["event_id"]).strip().lower(): record["phase"] for record in reading.records}
     SharedFolder(settings.seen_folder, mode=0o644).write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
+    if figures:
+        figures.write(reading.records, host.now())
+
+
+def _withdraw(figures: RecordFigures | None) -> list[str]:
+    """Remove the figures of records that can no longer be read. Return what went wrong."""
+    try:
+        if figures:
+            figures.remove()
+    except OSError as error:
+        return [f"The old figures cannot be removed: {error}"]
+    return []
 
 
 def read_seen(folder: SharedFolder) -> Seen:

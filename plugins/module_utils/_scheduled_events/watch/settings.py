@@ -56,6 +56,8 @@ class Settings(t.NamedTuple):
     runtime_folder: str = FOLDER
     state_folder: str = "/var/lib/azure-maintenance-watch"
     seen_folder: str = "/run/azure-maintenance-seen"
+    figures_folder: str | None = None
+    """The folder of node_exporter's textfile collector; None to write no figures."""
     records_path: str | None = None
     """The folder of this VM's records; None for the default of the modules."""
 
@@ -107,7 +109,7 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
     for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header"):
         yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
-    for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates"):
+    for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder"):
         yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
     yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
     yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"

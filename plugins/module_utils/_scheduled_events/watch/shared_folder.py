@@ -22,9 +22,11 @@ TEMPORARY = ".temporary-"
 class SharedFolder:
     """One folder that exists. The methods raise OSError."""
 
-    def __init__(self, where: str, mode: int = 0o660) -> None:
+    def __init__(self, where: str, mode: int = 0o660, temporary: str = TEMPORARY) -> None:
         self.where = where
         self._mode = mode
+        # How the names of temporary files begin: of this writer alone, where the folder has others.
+        self._temporary = temporary
 
     def names(self) -> list[str]:
         """Return the names of all files but temporary ones, in order."""
@@ -33,7 +35,7 @@ class SharedFolder:
             for entry in entries:
                 if len(found) >= FOLDER_FILES:
                     raise OSError(f"{self.where} holds more than {FOLDER_FILES} files: find out what fills it")
-                if not entry.name.startswith(TEMPORARY):
+                if not entry.name.startswith(self._temporary):
                     found.append(entry.name)
         return sorted(found)
 
@@ -51,7 +53,7 @@ class SharedFolder:
 
     def write(self, name: str, content: bytes, durable: bool) -> None:
         """Write a file in one step; replace one of that name. With ``durable`` it survives a loss of power."""
-        temporary = os.path.join(self.where, TEMPORARY + uuid.uuid4().hex)
+        temporary = os.path.join(self.where, self._temporary + uuid.uuid4().hex)
         try:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, self._mode)
             with os.fdopen(descriptor, "wb") as stream:
@@ -92,7 +94,7 @@ class SharedFolder:
     def remove_leftovers(self) -> None:
         """Remove temporary files of a writer that was killed. Call it when no other process writes here."""
         with os.scandir(self.where) as entries:
-            left = [entry.name for entry in entries if entry.name.startswith(TEMPORARY)]
+            left = [entry.name for entry in entries if entry.name.startswith(self._temporary)]
         for name in left:
             self.remove(name)
 

@@ -30,12 +30,20 @@ LONGEST_PAUSE = 10.0
 IDENTITY_PAUSE = 30.0
 
 
+class Figures(t.Protocol):
+    """Where figures for other programs are written; errors are its own matter."""
+
+    def write(self, values: t.Mapping[str, t.Any]) -> None:
+        """Write the figures of the state."""
+
+
 class Stores(t.NamedTuple):
     """Where the asker writes."""
 
     known: KnownStore
     spool: Spool
     state: State
+    figures: Figures | None = None
 
 
 class Asker:
@@ -134,3 +142,5 @@ class Asker:
         except OSError as error:
             if self._stores.state.failed(f"cannot write: {error}"):
                 self._client.warn(f"cannot write: {error}")
+        if self._stores.figures:
+            self._stores.figures.write(state.values)

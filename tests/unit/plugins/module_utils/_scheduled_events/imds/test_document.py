@@ -26,6 +26,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     parse_document,
     parse_not_before,
     same_id,
+    unix_seconds,
 )
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import PAYLOADS, document, payload, raw_event
 
@@ -254,6 +255,16 @@ def test_not_before_does_not_depend_on_the_locale(monkeypatch: pytest.MonkeyPatc
     assert parse_not_before("Wed, 19 Oct 2016 18:29:47 GMT") == "2016-10-19T18:29:47Z"
     assert parse_not_before("Tue, 10 May 2016 18:29:47 GMT") == "2016-05-10T18:29:47Z"
     assert is_before(datetime.datetime(2016, 5, 10, tzinfo=datetime.timezone.utc), "2016-05-10T18:29:47Z")
+
+
+@pytest.mark.parametrize("text", [None, "", "soon", 7, "2026-13-01T00:00:00Z", "9" * 200])
+def test_what_is_no_time_has_no_seconds(text: t.Any) -> None:
+    assert unix_seconds(text) is None
+
+
+@pytest.mark.parametrize("text", ["Wed, 19 Oct 2016 18:29:47 GMT", "2016-10-19T18:29:47Z", "2016-10-19T18:29:47.999999Z", "2016-10-19T20:29:47+02:00"])
+def test_seconds_since_1970(text: str) -> None:
+    assert unix_seconds(text) == 1476901787
 
 
 def test_is_before_needs_a_time() -> None:

@@ -50,10 +50,10 @@ class Watcher:
 
     def __init__(self, folder: pathlib.Path, archive: pathlib.Path, endpoint: str) -> None:
         self.folder, self.archive, self.path = folder, archive, folder / "watch.json"
-        names = ("runtime", "state", "seen", "told")
+        names = ("runtime", "state", "seen", "told", "figures")
         for name in names:
             (folder / name).mkdir()
-        folders = {f"{name}_folder": str(folder / name) for name in names[:3]}
+        folders = {f"{name}_folder": str(folder / name) for name in names if name != "told"}
         settings = {"endpoint": endpoint, "tell_folder": str(folder / "told"), "records_path": str(folder / "records"), **folders}
         self.path.write_text(json.dumps(settings))
 
@@ -130,6 +130,31 @@ def test_from_an_event_to_its_message(watcher: Watcher, simulator: Simulator) ->
         asker.send_signal(signal.SIGTERM)
         _nothing, errors = asker.communicate(timeout=10)
     assert asker.returncode == 0 and errors == ""
+
+
+def test_figures_of_the_asker_and_of_the_records(watcher: Watcher, simulator: Simulator) -> None:
+    asker = subprocess.Popen(watcher.command("ask"))
+    files = {name: watcher.folder / "figures" / f"maintenance_{name}.prom" for name in ("watch", "records")}
+    try:
+        until(lambda: watcher.state.get("answers"))
+        assert "azure_scheduled_events_listed" not in files["watch"].read_text()
+        simulator.event("Preempt", ["web1"])
+        until(lambda: 'azure_scheduled_events_listed{type="Preempt",status="Scheduled",this_vm="true"} 1' in files["watch"].read_text())
+        assert watcher.run("seen").returncode == 0
+        assert 'azure_scheduled_events_records{phase="noticed"} 0' in files["records"].read_text()
+    finally:
+        asker.terminate()
+        asker.wait(10)
+    assert sorted(path.name for path in (watcher.folder / "figures").iterdir()) == ["maintenance_records.prom", "maintenance_watch.prom"]
+
+
+def test_without_the_folder_for_figures_it_asks_all_the_same(watcher: Watcher) -> None:
+    (watcher.folder / "figures").rmdir()
+    asker = subprocess.Popen(watcher.command("ask"), stderr=subprocess.PIPE, text=True)
+    until(lambda: watcher.state.get("answers"))
+    asker.terminate()
+    _nothing, errors = asker.communicate(timeout=10)
+    assert asker.returncode == 0 and errors.count("cannot write figures") == 1 and len(errors.splitlines()) == 1
 
 
 def test_it_reports_to_systemd_what_it_does(watcher: Watcher) -> None:

@@ -43,6 +43,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
         ("tell_url", "https://user:word@eda.example.com"),
         ("tell_url", "https://eda.example.com:port"),
         ("tell_certificates", 1),
+        ("figures_folder", ""),
+        ("figures_folder", True),
     ],
 )
 def test_a_wrong_value_is_named_with_its_source(key: str, value: t.Any) -> None:

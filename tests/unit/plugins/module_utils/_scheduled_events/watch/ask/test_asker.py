@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import types
 import typing as t
 
 import pytest
@@ -48,7 +49,9 @@ class Case:
         client = Client(self.transport, retries=0, clock=self.clock, warn=self.warnings.append)
         self.spool = Spool(SharedFolder(str(self.kept)))
         self.state = State(SharedFolder(str(self.run)), t.cast(t.Any, self.host))
-        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state)
+        self.figures: list[dict[str, t.Any]] = []
+        figures = types.SimpleNamespace(write=lambda values: self.figures.append(dict(values)))
+        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state, figures)
         given = Settings(**{"tell_folder": str(folder), **settings})
         self.asker = Asker(client, given, stores, t.cast(t.Any, self.host), self.clock, self.alive.append)
 
@@ -193,6 +196,27 @@ def test_the_heartbeat_is_written_every_ten_seconds_and_news_at_once(tmp_path: p
     seen = case.written["requests"]
     case.ticks(int(HEARTBEAT_SECONDS) + 1)
     assert case.written["requests"] > seen
+
+
+def test_figures_are_written_with_each_heartbeat_and_at_once_with_news(tmp_path: pathlib.Path) -> None:
+    case = Case(tmp_path, *[document(1)] * 5, document(2, raw_event()), NEVER)
+    case.ticks(5)
+    assert len(case.figures) == 1
+    case.ticks(1)
+    assert len(case.figures) == 2 and case.figures[1]["events"] and case.figures[1]["messages_waiting"] == 1
+    case.ticks(1)
+    assert len(case.figures) == 3 and "no usable answer" in case.figures[2]["problem"]
+    before = case.clock.passed
+    case.ticks(20)
+    # Another one for each ten seconds, in which a VM without answers asks less often.
+    assert len(case.figures) - 3 == pytest.approx((case.clock.passed - before) / HEARTBEAT_SECONDS, abs=2)
+
+
+def test_a_state_that_cannot_be_written_does_not_stop_the_figures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(tmp_path, document(1))
+    monkeypatch.setattr(State, "write", lambda self, now: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    case.ticks(1)
+    assert len(case.figures) == 1 and "No space left" in case.figures[0]["problem"]
 
 
 def test_a_full_disk_is_said_once_and_nothing_is_lost(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
