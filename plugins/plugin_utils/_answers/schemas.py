@@ -138,7 +138,8 @@ SERVER_NUMBERS, SERVER_FLAGS, SERVER_TEXTS = ("sessions", "queued"), ("up", "che
 SERVER: Mapping[str, Kind] = {**dict.fromkeys(SERVER_TEXTS, text), **dict.fromkeys(SERVER_FLAGS, flag), **dict.fromkeys(SERVER_NUMBERS, whole)}
 
 SCHEMAS: Mapping[str, Schema] = {
-    "maintenance_info": Schema(OBSERVATION, tuple(OBSERVATION)),
+    # An answer without a watcher says the same as one whose watcher is null.
+    "maintenance_info": Schema(OBSERVATION, tuple(key for key in OBSERVATION if key != "watcher")),
     "maintenance_act": Schema({**OBSERVATION, "host_marks": many(text), "results": many(ACT_RESULT)}, ("results",)),
     "maintenance_record": Schema(
         {"record": maybe(RECORD), "conflict": flag, "leases": many(text), "upgrade": maybe(MARK), "pruned": many(text)},

@@ -101,7 +101,7 @@ def test_one_event_explained() -> None:
     assert "was put back to: web.service active" in "\n".join(status(undone, event_id="E1"))
     assert status(found, event_id="E7", exact=True) == ["No VM lists event E7 or has a record of it."]
     assert status(found, "json", "E1")["events"][0]["event_id"] == "E1"
-    assert status(found, "json", "E7", exact=True) == {"events": [], "actions": []}
+    assert status(found, "json", "E7", exact=True) == {"paused": None, "events": [], "actions": []}
     for form in ("text", "json"):
         with pytest.raises(StatusError, match=r"no VM lists event E7 or has a record of it; known are: E1 \(Reboot of vm1, vm2\), type e1"):
             status(found, form, "E7")
@@ -136,7 +136,7 @@ def test_events_that_wait_for_an_operator_say_so() -> None:
 
 
 def test_json_holds_all() -> None:
-    assert set(status(plan(vm("vm1")), "json")) == {"events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done"}
+    assert set(status(plan(vm("vm1")), "json")) == {"paused", "events", "actions", "summary", "capacity", "leases", "failed", "requeue", "done"}
 
 
 def test_failures_are_shown() -> None:
