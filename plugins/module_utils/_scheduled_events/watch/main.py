@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import typing as t
 
 from .settings import Settings, SettingsError, read_settings
@@ -24,6 +25,7 @@ if t.TYPE_CHECKING:
 USAGE = "usage: python3 watch.pyz ask|seen|tell|check SETTINGS"
 # An endpoint that is there connects in milliseconds; the next second is another try.
 CONNECT_SECONDS = 2.0
+PAUSE_AFTER_FAILURE = 5.0
 WRONG_SETTINGS, FAILED = 78, 1  # the first is EX_CONFIG: systemd does not restart for it
 
 
@@ -35,12 +37,19 @@ def main(arguments: t.Sequence[str]) -> int:
     try:
         COMMANDS[arguments[0]](read_settings(arguments[1]))
     except SettingsError as error:
-        print(error, file=sys.stderr)
-        return WRONG_SETTINGS
+        return _failed(arguments[0], str(error), WRONG_SETTINGS)
     except OSError as error:
-        print(f"{arguments[0]}: {error}", file=sys.stderr)
-        return FAILED
+        return _failed(arguments[0], f"{arguments[0]}: {error}", FAILED)
     return 0
+
+
+def _failed(command: str, why: str, code: int) -> int:
+    """Say why, and return the exit code."""
+    print(why, file=sys.stderr, flush=True)
+    if command == "tell":
+        # The messages still wait, so systemd starts it again at once.
+        time.sleep(PAUSE_AFTER_FAILURE)
+    return code
 
 
 def ask(settings: Settings) -> None:

@@ -69,7 +69,8 @@ class Spool:
             data = load_bounded(self._folder.read(entry.name).decode("utf-8"), lambda digits: None)
         except (ValueError, RecursionError, OverflowError):
             return None
-        return data if isinstance(data, dict) and data.get("id") == entry.id else None
+        whole = isinstance(data, dict) and data.get("id") == entry.id and all(isinstance(data.get(key), str) for key in ("type", "subject"))
+        return data if whole else None
 
     def accept(self, entry: Entry) -> Entry:
         """Note that a receiver has accepted the message."""

@@ -18,6 +18,8 @@ from .delivery import Delivery, NotDelivered
 
 # The longest rest within one run: the next run reads anew which events the records show.
 LONGEST_REST = 60.0
+# systemd starts the teller for each message that waits, and gives up on a unit that starts too often. So a run stays for the next messages.
+SHORTEST_RUN = 5.0
 # How often a resting teller looks for a new message.
 STEP = 0.5
 
@@ -34,11 +36,11 @@ class Teller:
         self._log = log
 
     def run(self) -> None:
-        """Deliver what is due, then rest until the next message is due or a new one comes."""
-        left = self.deliver_due()
+        """Deliver what is due, then rest until the next message is due or a new one comes. Take SHORTEST_RUN seconds at least."""
         began = self._clock.monotonic()
-        while left and self._clock.monotonic() - began < LONGEST_REST:
-            if min(self._due(entry) for entry in left) <= self._clock.monotonic() or self._has_more(left):
+        left = self.deliver_due()
+        while self._clock.monotonic() - began < (LONGEST_REST if left else SHORTEST_RUN):
+            if self._has_more(left) or any(self._due(entry) <= self._clock.monotonic() for entry in left):
                 left = self.deliver_due()
             else:
                 self._clock.sleep(STEP)

@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 
 def message(number: int, **more: t.Any) -> dict[str, t.Any]:
-    return {"id": f"{number:032x}", "subject": f"event-{number}", **more}
+    return {"id": f"{number:032x}", "type": "listed", "subject": f"event-{number}", **more}
 
 
 def spool(folder: pathlib.Path, **limits: int) -> Spool:
@@ -80,7 +80,7 @@ def test_what_others_left_there_is_no_message(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / (TEMPORARY + "half")).exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"id": "other"}', b"[" * 3000])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"id": "other"}', b'{"id": "' + b"0" * 31 + b'1"}', b"[" * 3000])
 def test_a_damaged_file_is_no_message(tmp_path: pathlib.Path, content: bytes) -> None:
     (tmp_path / f"000000000001-{1:032x}.waiting").write_bytes(content)
     kept = spool(tmp_path)

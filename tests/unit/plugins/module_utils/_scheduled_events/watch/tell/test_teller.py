@@ -24,7 +24,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Attempts,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.delivery import NotDelivered
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.teller import LONGEST_REST, Teller
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.teller import LONGEST_REST, SHORTEST_RUN, Teller
 from ansible_collections.maintenance.azure.tests.unit.plugins.support import FakeClock
 
 
@@ -157,6 +157,23 @@ def test_a_folder_has_each_message_once(tmp_path: pathlib.Path) -> None:
     case.spool.add([message(1), message(2)])
     case.teller().run()
     assert case.receiver.got == ["E1", "E2"] and case.spool.entries() == []
+
+
+def test_a_run_stays_a_while_for_the_next_message(tmp_path: pathlib.Path) -> None:
+    """Else one message a second would be more starts than systemd allows a unit."""
+    case = Case(tmp_path, Receiver(repeats=False))
+    real = case.clock.sleep
+
+    def sleep(seconds: float) -> None:
+        real(seconds)
+        if case.clock.passed <= 3.0:
+            case.spool.add([message(int(case.clock.passed * 10))])
+
+    case.clock.sleep = sleep  # type: ignore[method-assign]
+    case.spool.add([message(1)])
+    case.teller().run()
+    assert len(case.receiver.got) == 7
+    assert SHORTEST_RUN <= case.clock.passed <= SHORTEST_RUN + 1
 
 
 def test_a_message_that_was_cut_off_is_removed_and_reported(tmp_path: pathlib.Path) -> None:
