@@ -48,7 +48,7 @@ def test_drained_on_both_approved_once_recovered_on_both(lab: Lab) -> None:
     event = lab.simulator.event("Redeploy", ["web1", "win1"], notice=36000, started_seconds=240)
     output = lab.respond(respond_wait=True)
     assert f"Redeploy {event}" in output
-    assert len(lab.simulator.approvals()) == 1
+    assert len(lab.simulator.approvals()) == 1, output
     assert states("web.service") == ["active"]
     assert lab.flag("win1").read_text() == "yes\n"
     phases = lab.phases("win1")
