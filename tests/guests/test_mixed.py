@@ -46,10 +46,11 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 def test_drained_on_both_approved_once_recovered_on_both(lab: Lab) -> None:
     until(lambda: states("web.service") == ["active"])
     event = lab.simulator.event("Redeploy", ["web1", "win1"], notice=36000, started_seconds=240)
-    output = lab.respond(respond_wait=True)
+    # Each observation of the played Windows VM takes seconds, and on a busy machine many.
+    output = lab.respond(respond_wait=True, respond_wait_timeout=900)
     assert f"Redeploy {event}" in output
     assert len(lab.simulator.approvals()) == 1, output
-    assert states("web.service") == ["active"]
+    assert states("web.service") == ["active"], output
     assert lab.flag("win1").read_text() == "yes\n"
     phases = lab.phases("win1")
     assert phases.index("drained") < phases.index("recovered")

@@ -30,7 +30,7 @@ WAIT = [
         "tasks": [
             {
                 "maintenance.azure.wait_for_scheduled_event": {
-                    "endpoint": "{{ respond_endpoint }}", "state": "gone", "event_ids": ["{{ event }}"], "timeout": 170, "poll_interval": 0.5,
+                    "endpoint": "{{ respond_endpoint }}", "state": "gone", "event_ids": ["{{ event }}"], "timeout": 570, "poll_interval": 0.5,
                 },
                 "register": "waited",
             },
@@ -75,7 +75,7 @@ class Controller:
 
     def play(self, playbook: str, *words: str, **variables: Any) -> str:
         command = self.command(playbook, *words, **variables)
-        run = subprocess.run(command, env=environment(self.folder), cwd=self.folder, text=True, capture_output=True, timeout=180, check=False)
+        run = subprocess.run(command, env=environment(self.folder), cwd=self.folder, text=True, capture_output=True, timeout=700, check=False)
         assert run.returncode == 0, run.stdout[-6000:] + run.stderr
         return run.stdout
 
@@ -95,7 +95,7 @@ def test_from_notice_to_recovery_over_ssh(controller: Controller) -> None:
     until(lambda: states("web.service") == ["active"])
     event = ask("POST", "/events", {"event_type": "Reboot", "resources": ["web1"], "notice": 36000, "started_seconds": 240})["event_id"]
 
-    output = controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=150)
+    output = controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=600)
     assert f"Reboot {event}" in output and "recovered" in output
     assert states("web.service") == ["active"]
     assert [entry["path"] for entry in ask("GET", "/requests") if entry["method"] == "POST"] != []
@@ -119,7 +119,7 @@ def test_a_wait_outlives_the_boot_of_the_very_vm_that_it_asks(controller: Contro
         # The event is over with the boot: this simulator knows nothing of it.
         until(lambda: guest("systemctl is-system-running", check=False) in ("running", "degraded"))
         controller.play("simulator.yml")
-        output, _nothing = waiting.communicate(timeout=180)
+        output, _nothing = waiting.communicate(timeout=600)
     finally:
         waiting.kill()
     assert waiting.returncode == 0, output

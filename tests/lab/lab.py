@@ -107,7 +107,7 @@ class Lab:
         """Run a playbook to its end; its output. A code of None takes any exit code."""
         done = subprocess.run(
             self.command(playbook, *arguments, **variables),
-            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=400, check=False,
+            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=1000, check=False,
         )  # fmt: skip
         output = done.stdout + done.stderr
         if code is not None and done.returncode != code:
