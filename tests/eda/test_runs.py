@@ -89,7 +89,7 @@ def test_what_comes_during_a_run_starts_one_more_after_it(rulebook: Rulebook) ->
 
 
 def test_a_message_twice_is_one_run(rulebook: Rulebook) -> None:
-    for _ in range(3):
+    for unused in range(3):
         assert rulebook.send(message(EVENTS[3])) == 200
         wait(0.5)
     until(rulebook, EVENTS[3], 1)

@@ -32,7 +32,7 @@ WRONG_SETTINGS, FAILED = 78, 1  # the first is EX_CONFIG: systemd does not resta
 def main(arguments: t.Sequence[str]) -> int:
     """Run one command. Return the exit code."""
     if len(arguments) != 2 or arguments[0] not in COMMANDS:
-        print(USAGE, file=sys.stderr)
+        log(USAGE)
         return WRONG_SETTINGS
     try:
         COMMANDS[arguments[0]](read_settings(arguments[1]))
@@ -45,7 +45,7 @@ def main(arguments: t.Sequence[str]) -> int:
 
 def _failed(command: str, why: str, code: int) -> int:
     """Say why, and return the exit code."""
-    print(why, file=sys.stderr, flush=True)
+    log(why)
     if command == "tell":
         # The messages still wait, so systemd starts it again at once.
         time.sleep(PAUSE_AFTER_FAILURE)

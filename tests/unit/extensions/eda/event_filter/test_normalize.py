@@ -162,7 +162,7 @@ def test_what_is_no_message(delivery: Any, words: str):
 
 def test_deep_nesting_needs_no_recursion():
     deep: Any = []
-    for _ in range(100_000):
+    for unused in range(100_000):
         deep = [deep]
     assert "nested" in one(deep)["problem"]
 

@@ -32,7 +32,7 @@ class Watch:
 
     def ask(self, times: int = 1) -> list[str]:
         found = []
-        for _ in range(times):
+        for unused in range(times):
             told = self.watch.ask()
             self.clock.sleep(told.pause)
             self.pauses.append(told.pause)
@@ -87,7 +87,7 @@ def test_the_filter_reads_what_the_source_tells():
     (shape,) = normalized(told[0])
     assert (shape["form"], shape["change"], shape["event_id"], shape["sender"]) == ("watcher", "listed", EVENT_ID.lower(), "urn:maintenance.azure:vm:web1")
     failing = Watch(FAILS).watch
-    told = [message for _ in range(3) for message in failing.ask().messages]
+    told = [message for unused in range(3) for message in failing.ask().messages]
     (shape,) = normalized(told[0])
     assert (shape["form"], shape["change"], shape["news"]) == ("endpoint", "failing", False) and "nothing listens" in shape["problem"]
 

@@ -74,7 +74,7 @@ def test_any_keys_of_the_mapping_will_do():
 
 def test_changes_lead_from_one_document_to_the_next():
     chance = random.Random(7)
-    for _ in range(300):
+    for unused in range(300):
         before = [event(name, event_status=chance.choice(["Scheduled", "Started"])) for name in "ABCD" if chance.random() < 0.5]
         after = [event(name.lower(), event_status=chance.choice(["Scheduled", "Started"])) for name in "ABCD" if chance.random() < 0.5]
         arguments = copy.deepcopy((by_id(before), after))

@@ -30,8 +30,8 @@ EVENT = {
 NOON = "2026-11-25T12:00:00Z"
 
 
-def message(kind: str = "listed", vm: dict[str, str | None] = VM, incarnation: int | None = 12, at: str = NOON, **fields: object) -> dict:
-    return cloud_event(Change(kind, dict(EVENT, **fields)), vm, incarnation, at)
+def message(kind: str = "listed", vm: dict[str, str | None] | None = None, incarnation: int | None = 12, at: str = NOON, **fields: object) -> dict:
+    return cloud_event(Change(kind, dict(EVENT, **fields)), VM if vm is None else vm, incarnation, at)
 
 
 def test_the_whole_message():

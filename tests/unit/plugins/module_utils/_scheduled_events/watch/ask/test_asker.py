@@ -105,7 +105,7 @@ def test_what_ended_while_it_was_down_is_told_as_gone(tmp_path: pathlib.Path) ->
 
 def test_a_kill_between_spool_and_note_tells_the_same_message(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(tmp_path, document(2, raw_event()))
-    monkeypatch.setattr(KnownStore, "write", lambda self, known: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(KnownStore, "write", lambda self, known: (unused for unused in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         case.ticks(1)
     monkeypatch.undo()
@@ -214,7 +214,7 @@ def test_figures_are_written_with_each_heartbeat_and_at_once_with_news(tmp_path:
 
 def test_a_state_that_cannot_be_written_does_not_stop_the_figures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(tmp_path, document(1))
-    monkeypatch.setattr(State, "write", lambda self, now: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(State, "write", lambda self, now: (unused for unused in ()).throw(OSError(28, "No space left on device")))
     case.ticks(1)
     assert len(case.figures) == 1 and "No space left" in case.figures[0]["problem"]
 

@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_the_file_of_before_and_no_other(tmp_path: pathlib.Pa
     writer, one = Writer(tmp_path), state(tmp_path)
     writer.file.write(one.values)
     before = writer.path.read_bytes()
-    monkeypatch.setattr(os, "fchmod", lambda *_unused: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(os, "fchmod", lambda *_unused: (unused for unused in ()).throw(OSError(28, "No space left on device")))
     one.failed("trouble")
     writer.file.write(one.values)
     assert writer.path.read_bytes() == before and os.listdir(tmp_path) == [NAME]

@@ -187,7 +187,7 @@ def test_a_message_that_was_cut_off_is_removed_and_reported(tmp_path: pathlib.Pa
 def test_killed_after_the_delivery_it_is_told_twice_and_never_not_at_all(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(tmp_path)
     case.spool.add([message(1)])
-    monkeypatch.setattr(Spool, "accept", lambda self, entry: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(Spool, "accept", lambda self, entry: (unused for unused in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         case.teller().deliver_due()
     monkeypatch.undo()
