@@ -69,7 +69,7 @@ class FiguresFile:
         self._folder.write(self._name, exposition(metrics), durable=False)
 
     def remove(self) -> None:
-        """Remove the file, so that nobody takes old figures for those of now."""
+        """Remove the file, so that old figures are not taken for those of now."""
         self._folder.remove(self._name)
 
     def remove_leftovers(self) -> None:

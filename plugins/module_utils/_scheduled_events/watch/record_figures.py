@@ -54,7 +54,7 @@ def _failures(record: Record) -> int:
 
 
 def _is_held(record: Record) -> bool:
-    """Return whether an event that is listed is held. One that is missing waits for nobody."""
+    """Return whether an event that is listed is held. One that is missing does not wait."""
     return record["phase"] == "held" and record["missing_since"] is None and record["outcome"] is None
 
 

@@ -36,7 +36,7 @@ def publish(settings: Settings) -> None:
     reading = RecordStore(LocalFiles(settings.records_path or DEFAULT_PATH), host).read_all(None, set_aside=False)
     figures = RecordFigures(settings.figures_folder) if settings.figures_folder else None
     if not reading.readable:
-        # An empty list would be no lie that hurts, but nobody would see why messages are repeated.
+        # An empty list would do no harm, but it would hide why messages are repeated.
         raise OSError("; ".join([*reading.problems, *_withdraw(figures)]))
     phases = {str(record["event"]["event_id"]).strip().lower(): record["phase"] for record in reading.records}
     SharedFolder(settings.seen_folder, mode=0o644).write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)

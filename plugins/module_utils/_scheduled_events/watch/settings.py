@@ -69,12 +69,8 @@ class Settings(t.NamedTuple):
 
 def read_settings(path: str) -> Settings:
     """Read a file of settings. Raise SettingsError, also for a file that another user than root or this one may write."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}. Role watch writes it.")
-    with os.fdopen(descriptor, "rb") as stream:
-        present = os.fstat(descriptor)
+    with _open(path, f"{path} cannot be read: {{}}. Role watch writes it.") as stream:
+        present = os.fstat(stream.fileno())
         if not stat.S_ISREG(present.st_mode) or present.st_uid not in (0, os.geteuid()) or present.st_mode & 0o022:
             raise SettingsError(f"{path} must be a file of root that no other user may write; run role watch again.")
         content = stream.read(SETTINGS_BYTES + 1)
@@ -138,12 +134,8 @@ def _wrong_choice(value: t.Any, choices: t.Sequence[str]) -> str | None:
 
 def read_credential(path: str) -> str:
     """Return the credential in a file that other users cannot read. Raise SettingsError, without any of its content."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise SettingsError(f"The credential in {path} cannot be read: {error.strerror}.")
-    with os.fdopen(descriptor, "rb") as stream:
-        present = os.fstat(descriptor)
+    with _open(path, f"The credential in {path} cannot be read: {{}}.") as stream:
+        present = os.fstat(stream.fileno())
         # Its owner may be another one: root checks the teller's credential, too.
         if not stat.S_ISREG(present.st_mode) or present.st_mode & 0o037:
             raise SettingsError(f"{path} must be a file that only its owner may read (mode 0400 or 0600; its group may, with 0640).")
@@ -152,3 +144,13 @@ def read_credential(path: str) -> str:
     if not text or len(content) > CREDENTIAL_BYTES or not all(33 <= ord(letter) < 127 for letter in text):
         raise SettingsError(f"The credential in {path} must be one line of printable ASCII without blanks, of at most {CREDENTIAL_BYTES} letters.")
     return text
+
+
+def _open(path: str, failure: str) -> t.BinaryIO:
+    """Open a file, but no link. Raise SettingsError with this text, into which the reason is put."""
+    try:
+        # A pipe must not block.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsError(failure.format(error.strerror))
+    return os.fdopen(descriptor, "rb")

@@ -79,7 +79,7 @@ class Spool:
         return accepted
 
     def remove(self, entry: Entry) -> None:
-        """Remove a message that is delivered, or that nobody needs any more."""
+        """Remove a message that is delivered, or that is not needed any more."""
         self._folder.remove(entry.name)
 
     def _make_room(self, entries: list[Entry], messages: int, needed: int) -> int:
