@@ -119,7 +119,7 @@ def tell(settings: Settings) -> None:
     from .tell.teller import Teller
 
     folder = SharedFolder(settings.state_folder)
-    attempts = Attempts(folder, LocalHost().boot_id(), random.random)
+    attempts = Attempts(folder, LocalHost().boot_id(), settings.tell_url or settings.tell_folder, random.random)
     Teller(Spool(folder), open_delivery(settings), attempts, read_seen(SharedFolder(settings.seen_folder)), Clock(), log).run()
 
 

@@ -41,7 +41,7 @@ async def in_thread(function: Callable[[], Result]) -> Result:
         try:
             loop.call_soon_threadsafe(settle, result, failure)
         except RuntimeError:
-            # The loop was closed meanwhile: nobody waits any more.
+            # The loop was closed meanwhile, and the caller with it.
             return
 
     threading.Thread(target=run, daemon=True).start()

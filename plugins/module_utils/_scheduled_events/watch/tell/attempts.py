@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""When a message is sent again: pauses that double, with jitter, kept across restarts of the teller within one boot."""
+"""When a message is sent again: pauses that double, with jitter, kept across restarts of the teller within one boot, for one destination."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Attempt(t.NamedTuple):
 class Attempts:
     """The attempts for each accepted message, and for the receiver as a whole."""
 
-    def __init__(self, folder: SharedFolder, boot_id: str | None, jitter: t.Callable[[], float]) -> None:
+    def __init__(self, folder: SharedFolder, boot_id: str | None, destination: str | None, jitter: t.Callable[[], float]) -> None:
         self._folder = folder
-        self._boot_id = boot_id
+        # The clock begins anew with a boot, and one receiver's pause says nothing about another.
+        self._valid_for = [boot_id, destination]
         self._jitter = jitter
         self._known = self._read()
 
@@ -56,7 +57,7 @@ class Attempts:
 
     def write(self) -> None:
         """Keep the attempts. Raise OSError."""
-        content = {"boot_id": self._boot_id, "attempts": {key: list(attempt) for key, attempt in self._known.items()}}
+        content = {"valid_for": self._valid_for, "attempts": {key: list(attempt) for key, attempt in self._known.items()}}
         self._folder.write(NAME, json.dumps(content).encode("ascii"), durable=False)
 
     def _postpone(self, key: str, now: float, shortest: float, longest: float) -> None:
@@ -68,7 +69,7 @@ class Attempts:
     def _read(self) -> dict[str, Attempt]:
         try:
             data = load_bounded(self._folder.read(NAME).decode("utf-8"), lambda digits: None)
-            if data["boot_id"] != self._boot_id:
+            if data["valid_for"] != self._valid_for:
                 return {}
             return {str(key): Attempt(int(times), float(due)) for key, (times, due) in data["attempts"].items()}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):

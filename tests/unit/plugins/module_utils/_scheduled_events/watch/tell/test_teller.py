@@ -56,9 +56,10 @@ class Case:
         self.seen: dict[str, str] = {}
         self.lines: list[str] = []
         self.boot = "boot-1"
+        self.destination = "https://one"
 
     def teller(self) -> Teller:
-        attempts = Attempts(self.folder, self.boot, lambda: 1.0)
+        attempts = Attempts(self.folder, self.boot, self.destination, lambda: 1.0)
         return Teller(self.spool, self.receiver, attempts, self.seen, self.clock, self.lines.append)
 
     def states(self) -> list[str]:
@@ -109,7 +110,7 @@ def test_a_receiver_that_is_down_is_asked_less_and_less_often_and_order_stays(tm
 
 
 def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
-    attempts = Attempts(SharedFolder(str(tmp_path)), "boot", lambda: 1.0)
+    attempts = Attempts(SharedFolder(str(tmp_path)), "boot", "https://one", lambda: 1.0)
     for _attempt in range(2000):
         attempts.failed(0.0)
         attempts.accepted("x", 0.0)
@@ -120,7 +121,7 @@ def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
 @settings(max_examples=20)
 @given(st.floats(0, 1))
 def test_jitter_takes_at_most_half(jitter: float) -> None:
-    attempts = Attempts(SharedFolder("/nonexistent"), "boot", lambda: jitter)
+    attempts = Attempts(SharedFolder("/nonexistent"), "boot", "https://one", lambda: jitter)
     attempts.failed(100.0)
     assert 100.5 <= attempts.due(RECEIVER) <= 101.0
 
@@ -195,6 +196,21 @@ def test_killed_after_the_delivery_it_is_told_twice_and_never_not_at_all(tmp_pat
     assert case.receiver.got == ["E1", "E1"] and case.states() == [ACCEPTED]
 
 
+def test_another_destination_does_not_wait_for_the_pause_of_the_one_before(tmp_path: pathlib.Path) -> None:
+    case = Case(tmp_path, Receiver(DOWN))
+    case.spool.add([message(1)])
+    for _attempt in range(9):
+        case.teller().deliver_due()
+        case.clock.passed += 300
+    case.clock.passed -= 299
+    case.teller().deliver_due()
+    case.receiver = Receiver()
+    assert case.receiver.got == []
+    case.destination = "https://two"
+    case.teller().deliver_due()
+    assert case.receiver.got == ["E1"]
+
+
 def test_another_boot_begins_at_once(tmp_path: pathlib.Path) -> None:
     case = Case(tmp_path, Receiver(DOWN))
     case.spool.add([message(1)])
@@ -208,10 +224,13 @@ def test_another_boot_begins_at_once(tmp_path: pathlib.Path) -> None:
     assert len(case.lines) == lines + 1
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"boot_id": "boot-1", "attempts": {"receiver": 7}}', b'{"boot_id": "boot-1", "attempts": [1]}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{}", b'{"valid_for": ["boot-1", "https://one"], "attempts": {"receiver": 7}}', b'{"valid_for": ["boot-1", "https://one"], "attempts": [1]}'],
+)
 def test_damaged_attempts_are_none(tmp_path: pathlib.Path, content: bytes) -> None:
     (tmp_path / NAME).write_bytes(content)
-    assert Attempts(SharedFolder(str(tmp_path)), "boot-1", lambda: 1.0).due(RECEIVER) == 0.0
+    assert Attempts(SharedFolder(str(tmp_path)), "boot-1", "https://one", lambda: 1.0).due(RECEIVER) == 0.0
 
 
 def test_while_it_rests_a_new_message_goes_out_at_once(tmp_path: pathlib.Path) -> None:
