@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import math
 import os
 import pathlib
 import re
@@ -26,27 +28,36 @@ STARTED_SECONDS = 90
 # Stands in front of ansible-playbook on PATH: writes down when it was started and with what, and runs the real one, or just waits.
 SHIM = """#!{python}
 import json, os, subprocess, sys, time
-began = time.time()
 files = [word[1:] for word in sys.argv if word.startswith("@")]
 extra = {{name: open(name).read() for name in files}}
-entry = {{"began": began, "pid": os.getpid(), "arguments": sys.argv[1:], "extra": extra}}
+entry = {{"began": time.time(), "ended": None, "arguments": sys.argv[1:], "extra": extra}}
+
+
+def write():
+    part = {log!r} + "." + str(os.getpid())
+    with open(part, "w") as file:
+        json.dump(entry, file)
+    os.rename(part, {log!r} + "-" + str(os.getpid()) + ".json")
+
+
+write()
 seconds = open({log!r} + "-seconds").read()
 code = 0
 if seconds:
     time.sleep(float(seconds))
+    while os.path.exists({log!r} + "-held"):
+        time.sleep(0.05)
 else:
     code = subprocess.call([{real!r}, *sys.argv[1:]])
 entry["ended"] = time.time()
-with open({log!r} + "." + str(os.getpid()), "w") as file:
-    json.dump(entry, file)
-os.rename({log!r} + "." + str(os.getpid()), {log!r} + "-" + str(os.getpid()) + ".json")
+write()
 sys.exit(code)
 """
 EVENT_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
 class Run(t.NamedTuple):
-    """One start of ansible-playbook that has ended."""
+    """One start of ansible-playbook; ``ended`` is infinite while it is at work."""
 
     event_id: str
     began: float
@@ -99,15 +110,29 @@ class Rulebook:
     def text(self) -> str:
         return self.output.read_text(errors="replace")
 
-    def runs(self) -> list[Run]:
-        """The runs that have ended, in the order of their beginning."""
+    @contextlib.contextmanager
+    def hold(self) -> t.Iterator[None]:
+        """Runs that only wait do not end inside this, however slow the machine is."""
+        held = self.folder / "run-held"
+        held.touch()
+        try:
+            yield
+        finally:
+            held.unlink()
+
+    def begun(self) -> list[Run]:
+        """The runs that have begun, in the order of their beginning."""
         found = []
         for path in self.folder.glob("run-*.json"):
             entry = json.loads(path.read_text())
             extra = "\n".join(entry["extra"].values())
             ids = EVENT_ID.findall(extra.partition("respond_only_events")[2])
-            found.append(Run(ids[0] if ids else "", entry["began"], entry["ended"], entry["arguments"], extra))
+            found.append(Run(ids[0] if ids else "", entry["began"], entry["ended"] or math.inf, entry["arguments"], extra))
         return sorted(found, key=lambda run: run.began)
+
+    def runs(self) -> list[Run]:
+        """The runs that have ended, in the order of their beginning."""
+        return [run for run in self.begun() if run.ended < math.inf]
 
     def until_runs(self, number: int, seconds: float) -> list[Run]:
         """Wait until so many runs have ended."""
