@@ -121,7 +121,7 @@ def test_a_burst_of_500_notices_for_5_events(rulebook: Rulebook) -> None:
 
 
 def test_forged_messages_do_nothing_elsewhere(rulebook: Rulebook, tmp_path: pathlib.Path) -> None:
-    before = set(rulebook.begun())
+    before = len(rulebook.begun())
     assert rulebook.send(message(EVENTS[9]), token="wrong") == 401
     assert rulebook.send(message(EVENTS[9]), token=None) == 401
     assert rulebook.send(b"no JSON") == 400
@@ -135,7 +135,7 @@ def test_forged_messages_do_nothing_elsewhere(rulebook: Rulebook, tmp_path: path
             begun(rulebook, EVENTS[10], 1)
         assert rulebook.send({"meta": {"hosts": "web2"}, "type": "x", "specversion": "1.0"}) == 200
     ended(rulebook, EVENTS[10], 2)
-    runs = [run for run in rulebook.begun() if run not in before]
+    runs = rulebook.begun()[before:]
     assert {run.event_id for run in runs} == {EVENTS[10]}
     for run in runs:
         text = run.extra + " ".join(run.arguments)
