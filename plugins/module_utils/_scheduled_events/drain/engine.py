@@ -15,12 +15,14 @@ import typing as t
 from ..host.machine.machine import Machine
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import Record, RecordsError
-from .journal import APPROVED_OR_STARTED, UNDER_WAY, Entry, Journal, entry_of, environment_of, resources_of
+from .journal import APPROVED_OR_STARTED, UNDER_WAY, Entry, Journal, entry_of, environment_of, resources_of, seconds_left
 from .methods.method import DRAINED, DRAINING, FAILED, LOST, Answer, Method, MethodError, Task
 from .orders import DrainOrder, Identity, MethodOrder
 from .registry import defaults, methods_of
 
 FOUND, BEGUN = "found", "begun"
+# The later, the worse.
+WORSE = (DRAINED, DRAINING, FAILED)
 NO_METHOD = "There is no drain method. An empty list is not a drain; method none says that nothing has to be done."
 
 
@@ -69,12 +71,25 @@ class Drain:
             return self._refuse(self._order.problem)
         if not self._order.methods:
             return self._refuse(NO_METHOD)
+        answer = self._take_at_once() if self._order.at_once else self._take_in_order()
+        return Outcome(answer.state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
+
+    def _take_in_order(self) -> Answer:
         answer = Answer(DRAINED)
         for number, order in enumerate(self._order.methods, 1):
             answer = self._take(order, self._order.complete and number == len(self._order.methods))
             if answer.state != DRAINED:
                 break
-        return Outcome(answer.state, answer.error, self._record, " ".join(self._notes) or None, self._handover)
+        return answer
+
+    def _take_at_once(self) -> Answer:
+        """Take every method, whatever becomes of the others. Record the worst answer last, so that its phase is the one that stays."""
+        answers = sorted(((order, self._answer_of(order)) for order in self._order.methods), key=lambda one: WORSE.index(one[1].state))
+        worst = Answer(DRAINED)
+        for number, (order, answer) in enumerate(answers, 1):
+            is_last = self._order.complete and number == len(answers) and worst.state == DRAINED
+            worst = max(worst, self._record_answer(order, answer, is_last), key=lambda one: WORSE.index(one.state))
+        return worst
 
     def _refuse(self, problem: str) -> Outcome:
         try:
@@ -84,15 +99,23 @@ class Drain:
         return Outcome(FAILED, problem, self._record)
 
     def _take(self, order: MethodOrder, is_last: bool) -> Answer:
+        answer = self._answer_of(order)
+        return answer if answer.state == FOUND else self._record_answer(order, answer, is_last)
+
+    def _answer_of(self, order: MethodOrder) -> Answer:
+        """Begin or check a method. Whatever fails is in the answer."""
         try:
             answer = self._judge(self._work(order))
             self._notes += [answer.note] if answer.note else []
+            return answer
         except _StoppedAtFinding:
             return Answer(FOUND)
         except Exception as error:  # a damaged record, a broken method: it is this drain's failure and must reach the record
             if self._machine.is_lost(error):
                 raise
-            answer = Answer(FAILED, f"{order.id}: {said(error)}")
+            return Answer(FAILED, f"{order.id}: {said(error)}")
+
+    def _record_answer(self, order: MethodOrder, answer: Answer, is_last: bool) -> Answer:
         try:
             self._note(order, answer, is_last)
         except RecordsError as error:
@@ -190,7 +213,7 @@ class Drain:
             {} if entry.before is None else entry.before,
             entry.state,
             entry.since,
-            self._environment,
+            dict(self._environment, MAINTENANCE_SECONDS_LEFT=seconds_left(self._order.event, self._machine.now())),
             resources=resources_of(self._order.event),
             peers=self._order.peers,
         )

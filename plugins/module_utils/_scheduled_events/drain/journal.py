@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ..host.system import seconds_between
 from ..journal.record_changes import RecordChange
 from ..journal.record_schema import Record
 from .methods.method import BEFORE_ANYTHING, Values
@@ -72,6 +73,12 @@ def environment_of(event: Values, deadline: str | None) -> dict[str, str]:
         "MAINTENANCE_EVENT_RESOURCES": ",".join(resources_of(event)),
         "MAINTENANCE_EVENT_DEADLINE": _text(deadline),
     }
+
+
+def seconds_left(event: Values, now: str) -> str:
+    """Return the whole seconds from ``now`` to the event's NotBefore, for MAINTENANCE_SECONDS_LEFT: 0 once it has passed, empty where it is not known."""
+    left = seconds_between(now, event.get("not_before"))
+    return "" if left is None else str(max(0, int(left)))
 
 
 def _text(value: t.Any) -> str:

@@ -71,6 +71,8 @@ class DrainOrder(t.NamedTuple):
     """Whether to stop before a method acts outside the VM, so that its finding can be copied to another VM, or another host can act, first."""
     peers: t.Mapping[str, str]
     """The names in Azure of other hosts of the inventory, by their names there."""
+    at_once: bool = False
+    """Whether no method waits for the one before it, nor for one that has failed: there is no time for an order."""
 
 
 class UndoOrder(t.NamedTuple):
@@ -87,9 +89,12 @@ class UndoOrder(t.NamedTuple):
 
 def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
     """Parse the order of a drain. Raise OrderError."""
+    methods, at_once = _methods(given, CHECKED), given.get("at_once") is True
+    if at_once and (given.get("stop_at_finding") or any(order.finding is not None or order.answer is not None for order in methods)):
+        raise OrderError("methods that begin at once cannot wait for what is done elsewhere")
     return DrainOrder(
         event=_mapping(given, "event"),
-        methods=_methods(given, CHECKED),
+        methods=methods,
         deadline=_text(given, "deadline"),
         late=given.get("late") is True,
         rule=_mapping(given, "rule"),
@@ -98,6 +103,7 @@ def drain_order(given: t.Mapping[str, t.Any]) -> DrainOrder:
         complete=given.get("complete") is not False,
         stop_at_finding=given.get("stop_at_finding") is True,
         peers={str(host): str(name) for host, name in _mapping(given, "peers").items()},
+        at_once=at_once,
     )
 
 

@@ -58,7 +58,7 @@ def act_arguments() -> dict[str, dict[str, t.Any]]:
     }
 
 
-class _Acting:
+class Acting:
     """The actions of one call. One that fails says so in its result, and the next ones are taken all the same."""
 
     def __init__(self, options: t.Mapping[str, t.Any], access: HostAccess) -> None:
@@ -207,7 +207,7 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
 
     Raise Failed, with the results, where there is no observation.
     """
-    acting = _Acting(options, access)
+    acting = Acting(options, access)
     results = [acting.take(action) for action in options["actions"]]
     changed = any(result["changed"] for result in results)
     marks = acting.leave_mark()

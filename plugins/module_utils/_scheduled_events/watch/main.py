@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The watcher's command line: one archive, started by systemd as ``ask``, ``seen`` or ``tell``, each with the path of the settings.
+"""The watcher's command line: one archive, started by systemd as ``ask``, ``drain``, ``seen`` or ``tell``, each with the path of the settings.
 
 Each command imports only what it needs: the asker runs all the time, and neither TLS nor an argument parser belongs into its memory.
 """
@@ -19,10 +19,12 @@ import typing as t
 from .settings import Settings, SettingsError, read_settings
 
 if t.TYPE_CHECKING:
+    from ..core.clock import Clock
     from ..host.system import Host
     from .ask.asker import Figures
+    from .ask.marks import Marks
 
-USAGE = "usage: python3 watch.pyz ask|seen|tell|check SETTINGS"
+USAGE = "usage: python3 watch.pyz ask|drain|seen|tell|check SETTINGS"
 # An endpoint that is there connects in milliseconds; the next second is another try.
 CONNECT_SECONDS = 2.0
 PAUSE_AFTER_FAILURE = 5.0
@@ -46,8 +48,8 @@ def main(arguments: t.Sequence[str]) -> int:
 def _failed(command: str, why: str, code: int) -> int:
     """Say why, and return the exit code."""
     log(why)
-    if command == "tell":
-        # The messages still wait, so systemd starts it again at once.
+    if command in ("tell", "drain"):
+        # What it should do still waits, so systemd starts it again at once.
         time.sleep(PAUSE_AFTER_FAILURE)
     return code
 
@@ -74,7 +76,7 @@ def ask(settings: Settings) -> None:
     client = Client(LocalTransport(settings.endpoint), settings.api_version, retries=0, connect_timeout=CONNECT_SECONDS, clock=clock, warn=log)
     state = State(SharedFolder(settings.runtime_folder, mode=0o644), host)
     figures = _figures(settings.figures_folder, host) if settings.figures_folder else None
-    stores = Stores(KnownStore(state_folder), Spool(state_folder), state, figures)
+    stores = Stores(KnownStore(state_folder), Spool(state_folder), state, figures, _marks(settings, host, clock) if settings.drain_types else None)
     manager.ready()
     try:
         Asker(client, settings, stores, host, clock, manager.alive).run(lambda: False)
@@ -88,6 +90,13 @@ def _figures(where: str, host: Host) -> Figures:
     from .ask.figures import WatchFigures
 
     return WatchFigures(where, host, log)
+
+
+def _marks(settings: Settings, host: Host, clock: Clock) -> Marks:
+    from .ask.marks import Marks
+    from .drain.triggers import Triggers
+
+    return Marks(Triggers(settings.drain_folder), settings, host, clock, log)
 
 
 class _Stopped(BaseException):
@@ -123,8 +132,22 @@ def tell(settings: Settings) -> None:
     Teller(Spool(folder), open_delivery(settings), attempts, read_seen(SharedFolder(settings.seen_folder)), Clock(), log).run()
 
 
+def drain(settings: Settings) -> None:
+    """Serve the events that the asker asks for, as root. Raise OSError where a drain failed, so that systemd shows the unit as failed."""
+    from .drain.content import read_content
+    from .drain.drainer import serve, this_vm
+    from .drain.triggers import Triggers
+
+    if not serve(Triggers(settings.drain_folder), this_vm(settings, read_content(settings.drain_file), log)):
+        raise OSError("not every event was served; the lines above say why")
+
+
 def check(settings: Settings) -> None:
-    """Check the settings, the credential's file and the certificates; send nothing."""
+    """Check the settings, the drain's file, the credential's file and the certificates; send nothing."""
+    if settings.drain_types:
+        from .drain.content import read_content
+
+        read_content(settings.drain_file)
     if settings.tells:
         from .tell.delivery import open_delivery
 
@@ -136,4 +159,4 @@ def log(line: str) -> None:
     os.write(2, line.encode("utf-8", "replace") + b"\n")
 
 
-COMMANDS: t.Mapping[str, t.Callable[[Settings], None]] = {"ask": ask, "seen": seen, "tell": tell, "check": check}
+COMMANDS: t.Mapping[str, t.Callable[[Settings], None]] = {"ask": ask, "drain": drain, "seen": seen, "tell": tell, "check": check}

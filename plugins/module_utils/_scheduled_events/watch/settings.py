@@ -60,6 +60,16 @@ class Settings(t.NamedTuple):
     """The folder of node_exporter's textfile collector; None to write no figures."""
     records_path: str | None = None
     """The folder of this VM's records; None for the default of the modules."""
+    drain_types: t.Sequence[str] = ()
+    """The types of events for which this VM drains by itself."""
+    drain_started: bool = False
+    """Whether it also drains for one of these that has started; for a Preempt it always does."""
+    drain_before: float = 60.0
+    """Seconds before NotBefore in which it drains for types other than Preempt, because no run has done it by then."""
+    drain_folder: str = "/run/azure-maintenance-drain"
+    """The folder through which the asker starts the draining unit."""
+    drain_file: str = "/etc/azure-maintenance-watch/drain.json"
+    """The policy and the methods, which only root can read."""
 
     @property
     def tells(self) -> bool:
@@ -100,10 +110,13 @@ def parse_settings(data: t.Any, source: str) -> Settings:
 def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "interval", _wrong_number(settings.interval, SHORTEST_INTERVAL, 3600)
     yield "tell_timeout", _wrong_number(settings.tell_timeout, 1, 300)
+    yield "drain_before", _wrong_number(settings.drain_before, 0, 86400)
+    yield "drain_started", None if isinstance(settings.drain_started, bool) else "true or false"
+    yield "drain_types", None if _are_texts(settings.drain_types) else "a list of types of events, such as Preempt"
     yield "api_version", _wrong_choice(settings.api_version, ("auto", *API_VERSIONS))
     yield "tell_about", _wrong_choice(settings.tell_about, ABOUT)
     yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
-    for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header"):
+    for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header", "drain_folder", "drain_file"):
         yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
     for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder"):
         yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
@@ -121,6 +134,10 @@ def _is_good_url(url: str) -> bool:
     except ValueError:
         return False
     return bool(host) and parts.username is None and (parts.scheme == "https" or (plain and host in LOOPBACK)) and url.isascii()
+
+
+def _are_texts(value: t.Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(one, str) and one for one in value)
 
 
 def _wrong_number(value: t.Any, least: float, most: float) -> str | None:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The asking part of the watcher: read the document once a second, and put what changed into the spool. It never acts."""
+"""The asking part of the watcher: read the document once a second, put what changed into the spool, and name what is due. It never acts."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ class Figures(t.Protocol):
         """Write the figures of the state."""
 
 
+class Marks(t.Protocol):
+    """The way to a drain."""
+
+    def mark(self, events: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+        """Name the events that are due. Raise OSError."""
+
+
 class Stores(t.NamedTuple):
     """Where the asker writes."""
 
@@ -44,6 +51,7 @@ class Stores(t.NamedTuple):
     spool: Spool
     state: State
     figures: Figures | None = None
+    marks: Marks | None = None
 
 
 class Asker:
@@ -76,9 +84,13 @@ class Asker:
             document = self._client.get_document_once()
             self._client.request_timeout = min(self._client.request_timeout, LATER_TIMEOUT)
             flag_own(document.events, self._read_vm_name())
+            # First of all: a Preempt has 30 seconds.
+            not_marked = self._mark(document)
             news = self._stores.state.answered(document.incarnation, document.events)
             self._keep(document)
             self._failures = 0
+            if not_marked is not None:
+                raise not_marked
             news = self._stores.state.works() or news
         except ScheduledEventsError as error:
             pause = self._pause_after(error)
@@ -88,6 +100,15 @@ class Asker:
         self._write_state(news)
         self._alive(f"{len(self._stores.state.values['events'])} events; {self._stores.state.values['problem'] or 'asking'}")
         return pause
+
+    def _mark(self, document: Document) -> OSError | None:
+        """Name the events that are due. Return what went wrong: it must not keep the news from being told."""
+        try:
+            if self._stores.marks:
+                self._stores.marks.mark(document.events)
+        except OSError as error:
+            return error
+        return None
 
     def _keep(self, document: Document) -> None:
         found, known = compare(self._known, document.events, self._clock.monotonic())

@@ -75,3 +75,12 @@ def test_what_should_be_a_dictionary_and_is_none_is_empty(value):
 def test_an_empty_text_is_none(value):
     order = drain_order({"methods": [{**STEP, "report": value}], "deadline": value, "problem": value})
     assert (order.deadline, order.problem, order.methods[0].report) == (None, None, None)
+
+
+@pytest.mark.parametrize("more", [{"stop_at_finding": True}, {"finding": {}}, {"answer": {"state": "drained"}}])
+def test_methods_that_begin_at_once_wait_for_nobody(more):
+    method = dict({"id": "1-x", "kind": "command"}, **{key: value for key, value in more.items() if key != "stop_at_finding"})
+    given = {"methods": [method], "at_once": True, "stop_at_finding": more.get("stop_at_finding")}
+    with pytest.raises(OrderError, match="cannot wait for what is done elsewhere"):
+        drain_order(given)
+    assert drain_order({**given, "at_once": False}).at_once is False

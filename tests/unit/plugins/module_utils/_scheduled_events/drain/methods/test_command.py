@@ -94,8 +94,17 @@ def test_the_event_is_in_the_environment_and_in_no_command(vm, tmp_path):
         "MAINTENANCE_EVENT_DESCRIPTION": "$(touch hacked); `id`\nx",
         "MAINTENANCE_EVENT_RESOURCES": "a b,,5,?",
         "MAINTENANCE_EVENT_DEADLINE": "2026-11-21T20:55:00Z",
+        "MAINTENANCE_SECONDS_LEFT": "",
     }
     assert not os.path.exists("hacked") and not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.parametrize(("not_before", "left"), [("2026-11-21T21:00:30Z", "29"), ("2026-11-21T20:59:00Z", "0"), (None, ""), ("soon", "")])
+def test_a_command_gets_the_seconds_that_are_left(vm, tmp_path, not_before, left):
+    vm.machine = vm.machine._replace(now=lambda: "2026-11-21T21:00:00.500000Z")
+    one = command(begin=sh(f'printf "%s" "$MAINTENANCE_SECONDS_LEFT" > {tmp_path}/left'))
+    assert vm.drain(one, event={**ABOUT, "not_before": not_before}).state == "drained"
+    assert (tmp_path / "left").read_text() == left
 
 
 @pytest.mark.parametrize("resources", [5, "vm_0", {"a": 1}, None])

@@ -25,6 +25,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.known import KnownStore
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import HEARTBEAT_SECONDS, State
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.marks import AGAIN_SECONDS, Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.triggers import Triggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import SharedFolder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.spool import Spool
@@ -51,8 +53,11 @@ class Case:
         self.state = State(SharedFolder(str(self.run)), t.cast(t.Any, self.host))
         self.figures: list[dict[str, t.Any]] = []
         figures = types.SimpleNamespace(write=lambda values: self.figures.append(dict(values)))
-        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state, figures)
-        given = Settings(**{"tell_folder": str(folder), **settings})
+        (folder / "triggers").mkdir(exist_ok=True)
+        given = Settings(**{"tell_folder": str(folder), "drain_folder": str(folder / "triggers"), **settings})
+        self.triggers = Triggers(given.drain_folder)
+        marks = Marks(self.triggers, given, t.cast(t.Any, self.host), self.clock, self.warnings.append)
+        stores = Stores(KnownStore(SharedFolder(str(self.kept))), self.spool, self.state, figures, marks)
         self.asker = Asker(client, given, stores, t.cast(t.Any, self.host), self.clock, self.alive.append)
 
     def ticks(self, number: int) -> None:
@@ -255,3 +260,44 @@ def test_a_liar_cannot_make_it_grow(tmp_path: pathlib.Path) -> None:
     assert len(files) <= 1002
     assert sum(path.stat().st_size for path in files if path.suffix == ".waiting") <= 4 * 1024 * 1024
     assert case.written["messages_dropped"] > 0
+
+
+PREEMPT = {"EventType": "Preempt", "EventId": "C7061BAC-AFDC-4513-B24B-AA5F13A16123"}
+
+
+def test_a_preempt_asks_for_a_drain_at_once_and_again_while_it_is_listed(tmp_path: pathlib.Path) -> None:
+    case = Case(tmp_path, document(1, raw_event(**PREEMPT)), drain_types=["Preempt"])
+    case.ticks(1)
+    assert case.triggers.take() == [PREEMPT["EventId"].lower()]
+    case.triggers.remove(PREEMPT["EventId"].lower())
+    case.ticks(int(AGAIN_SECONDS) - 1)
+    assert case.triggers.take() == []
+    case.ticks(2)
+    assert case.triggers.take() == [PREEMPT["EventId"].lower()]
+
+
+def test_what_is_not_due_not_its_own_or_not_wanted_asks_for_nothing(tmp_path: pathlib.Path) -> None:
+    events = [raw_event(), raw_event(**{**PREEMPT, "Resources": ["vm_1"]})]
+    case = Case(tmp_path, document(1, *events), drain_types=["Preempt", "Reboot"])
+    case.ticks(30)
+    assert case.triggers.take() == []
+    other = Case(tmp_path, document(1, raw_event(**PREEMPT)))
+    other.ticks(3)
+    assert other.triggers.take() == []
+
+
+def test_an_id_that_is_no_guid_is_reported_once_and_makes_no_file(tmp_path: pathlib.Path) -> None:
+    case = Case(tmp_path, document(1, raw_event(**{**PREEMPT, "EventId": "../../etc/x"})), drain_types=["Preempt"])
+    case.ticks(30)
+    assert case.triggers.take() == [] and len([line for line in case.warnings if "no GUID" in line]) == 1
+
+
+def test_a_folder_of_triggers_that_is_missing_keeps_no_news_back(tmp_path: pathlib.Path) -> None:
+    case = Case(tmp_path, document(1, raw_event(**PREEMPT)), drain_types=["Preempt"])
+    (tmp_path / "triggers").rmdir()
+    case.ticks(3)
+    assert case.told == [("listed", "Scheduled")]
+    assert "triggers" in case.written["problem"]
+    (tmp_path / "triggers").mkdir()
+    case.ticks(2)
+    assert case.written["problem"] is None and case.triggers.take() == [PREEMPT["EventId"].lower()]
