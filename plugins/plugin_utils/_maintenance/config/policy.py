@@ -125,13 +125,16 @@ def _rule(given: Any, place: int) -> Rule:
     if not isinstance(given, Mapping):
         raise PolicyError(f"rule {place} of the policy: must be a dictionary, not {given!r}")
     source = plain_values.plain(given)
-    label = f"rule {place} of the policy"
-    if source.get("name"):
-        label += f" ({source['name']!r})"
+    label = label_of(source, place)
     if unknown := sorted(set(source) - set(KEYS)):
         raise PolicyError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
     when = _when(source.get("when"), label)
     return Rule(_decision(source, place, label), when, source)
+
+
+def label_of(source: Mapping[str, Any], place: int) -> str:
+    """Return how messages name a rule: by its place, and by its name if it has one."""
+    return f"rule {place} of the policy" + (f" ({source['name']!r})" if source.get("name") else "")
 
 
 def _when(source: Any, label: str) -> Expression | None:

@@ -87,7 +87,10 @@ def _has_order(value: t.Any) -> bool:
 
 def parse_rules(data: t.Any) -> list[Rule]:
     """Return the rules of parsed JSON, in order. Raise RuleError."""
-    return [_rule(given, f"rule {number}") for number, given in enumerate(_list(data, "the rules"), start=1)]
+    rules = [_rule(given, f"rule {number}") for number, given in enumerate(_list(data, "the rules"), start=1)]
+    if not rules:
+        raise RuleError("the rules must have at least one entry")
+    return rules
 
 
 def _rule(given: t.Any, place: str) -> Rule:

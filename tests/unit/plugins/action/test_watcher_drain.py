@@ -1,0 +1,89 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Action watcher_drain: what is wrong is the task's own message, and where the watcher drains nothing, a note says why."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from unittest import mock
+
+import pytest
+import yaml
+
+from ansible_collections.maintenance.azure.plugins.action import watcher_drain
+from ansible_collections.maintenance.azure.plugins.modules import watcher_drain as module
+
+FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4, "roles", "drain", "tasks", "methods"))
+SERVICE = {"method": "service", "names": ["nginx.service"]}
+HAPROXY = {"method": "haproxy", "balancers": ["lb1"]}
+WRONG = {"policy": "no such policy", "former": 7}
+
+
+def run(**arguments: Any) -> dict[str, Any]:
+    task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.watcher_drain")
+    action = watcher_drain.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
+    return action.run(None, {"inventory_hostname": "vm1"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"policy": "defualt"}, "there is no policy named 'defualt'"),
+        ({"policy": [{"name": "big", "when": "length(resources) > `1`", "drain": True, "approve": "never"}]}, "rule 1 of the policy ('big'): when cannot be"),
+        ({"methods": [{"method": "servis"}]}, "drain_methods, entry 1 (servis): method must be "),
+        ({"methods": "service"}, "drain_methods must be a list with at least one method, and is service."),
+        ({"former": "haproxy"}, "drain_methods_former must be a list"),
+        ({"methods": [{"method": "service", "names": ["a\nb\x1b[31m", 1]}]}, "drain_methods, entry 1 (service): names is wrong"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_in_one_line(arguments: dict[str, Any], words: str) -> None:
+    found = run(**{"methods": [SERVICE], "types": ["Preempt"], "folders": [FOLDER], **arguments})
+    assert (found["failed"], found["msg"].startswith(words), found["msg"].isprintable()) == (True, True, True), found["msg"]
+    assert "exception" not in found and "content" not in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        ({"types": [], "methods": [{"method": "servis"}], **WRONG}, "watch_drain is empty, so the watcher drains nothing."),
+        ({"methods": [SERVICE], **WRONG}, "watch_drain is empty, so the watcher drains nothing."),
+        ({"types": ["Preempt"], "methods": [], **WRONG}, "drain_methods is empty, so the watcher drains nothing."),
+        ({"types": ["Preempt"], **WRONG}, "drain_methods is empty, so the watcher drains nothing."),
+        (
+            {"types": ["Preempt"], "methods": [HAPROXY, {**SERVICE, "name": "far", "outside": True}], "policy": "no such policy"},
+            "No method of drain_methods runs on the VM alone (1-haproxy, far), so the watcher drains nothing.",
+        ),
+    ],
+    ids=str,
+)
+def test_where_the_watcher_drains_nothing_a_note_says_why(arguments: dict[str, Any], note: str) -> None:
+    found = run(**{"folders": [FOLDER], **arguments})
+    assert {key: found.get(key) for key in ("failed", "changed", "content", "drains", "note")} == {
+        "failed": None,
+        "changed": False,
+        "content": {},
+        "drains": False,
+        "note": note,
+    }
+
+
+def test_the_content_has_the_rules_and_the_methods_of_the_vm() -> None:
+    found = run(types=["Preempt"], methods=[SERVICE], folders=[FOLDER])
+    assert (found["drains"], found["note"], found["changed"]) == (True, "", False)
+    assert [row["name"] for row in found["content"]["rules"]] == ["short pause", "everything else"]
+    assert [one["id"] for one in found["content"]["methods"]] == ["1-service"]
+
+
+def test_a_note_names_what_is_left_to_the_controller() -> None:
+    found = run(types=["Preempt"], methods=[HAPROXY, SERVICE], folders=[FOLDER], policy="documentation")
+    assert (found["drains"], found["note"]) == (True, "The watcher leaves these drain methods to the controller: 1-haproxy.")
+    assert found["content"]["elsewhere"] == ["1-haproxy"]
+
+
+def test_the_documentation_has_the_options_of_the_action() -> None:
+    options = yaml.safe_load(module.DOCUMENTATION)["options"]
+    assert {name: {key: value for key, value in option.items() if key != "description"} for name, option in options.items()} == watcher_drain.SPEC
+    assert module.ARGUMENTS == watcher_drain.SPEC
