@@ -16,20 +16,22 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.tests.model.histories import FATES
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule, Controller, Cut
 from ansible_collections.maintenance.azure.tests.model.watchers import WatchedFleet
+from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.world import START
 
-COUNT = int(os.environ.get("MODEL_WATCHED", "250"))
+COUNT = int(os.environ.get("MODEL_WATCHED", "100"))
 
 
 def history(seed: int) -> WatchedFleet:
     """One history, drawn from one number, and its fair end."""
     fleet = _fleet(seed)
     dice = fleet.random
-    controllers = [fleet.controller() for _controller in range(dice.choice((1, 1, 2)))]
+    controllers = [fleet.controller() for _controller in range(dice.choice((0, 1, 1, 2)))]
     for _iteration in range(16):
         _disturb(fleet)
-        place = dice.randrange(len(controllers))
+        place = dice.randrange(len(controllers)) if controllers else 0
         try:
-            _go_on(fleet, controllers[place])
+            if controllers:
+                _go_on(fleet, controllers[place])
         except Cut:
             controllers[place] = fleet.controller()
         fleet.advance(dice.choice((0.0, 0.0, 1.0, 3.0, 11.0, 40.0)))
@@ -56,7 +58,8 @@ def _disturb(fleet: WatchedFleet) -> None:
     live = [event for event in fleet.events if not event.over]
     if dice.random() < 0.4 and len(live) < 3 and len(fleet.events) < 6:
         event_type = dice.choice(("Preempt", "Preempt", "Reboot", "Freeze"))
-        notice = 30.0 if event_type == "Preempt" else dice.choice((100.0, 600.0))
+        # The controllers of some histories are cut off; there only a boot in the meantime asks for a second drain.
+        notice = dice.choice((30.0, 90.0)) if event_type == "Preempt" else dice.choice((100.0, 600.0))
         event = fleet.create(event_type, [machine.name], notice, dice.choice((15.0, 60.0)))
         if dice.random() < 0.2:
             event.cancelled_at = fleet.now + dice.uniform(0.0, 60.0)
@@ -69,13 +72,16 @@ def _disturb(fleet: WatchedFleet) -> None:
 
 
 def _go_on(fleet: WatchedFleet, controller: Controller) -> None:
-    """A turn, in whose middle time may pass, and with it the watchers act."""
+    """A turn, in whose middle time may pass and a Preempt may come, and with them the watchers act."""
+    dice = fleet.random
     if not controller.steps:
         fleet.plan(controller)
     for _step in range(len(controller.steps)):
+        if dice.random() < 0.1 and len(fleet.events) < 8:
+            fleet.create("Preempt", [controller.steps[0]["host"]], 30.0)
+        if dice.random() < 0.3:
+            fleet.advance(dice.choice((1.0, 2.0, 5.0)))
         fleet.take(controller)
-        if fleet.random.random() < 0.3:
-            fleet.advance(fleet.random.choice((1.0, 2.0, 5.0)))
 
 
 def test_no_history_with_watchers_breaks_a_rule_and_every_one_ends_well() -> None:
@@ -92,14 +98,35 @@ def test_no_history_with_watchers_breaks_a_rule_and_every_one_ends_well() -> Non
     print(f"{drains} drains by watchers, {lost} leases passed under way")
 
 
-def _passes_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+def _preempt_in_the_middle_of_a_recovery() -> WatchedFleet:
+    """A run has observed that an event is over, and is about to put the VM back. A Preempt comes, and the watcher drains. Then the run goes on."""
+    fleet = WatchedFleet(1, 1)
+    machine = fleet.machines["vm1"]
+    machine.drain_time = 0.0
+    controller = fleet.controller()
+    fleet.create("Freeze", ["vm1"], 600.0, 15.0)
+    while not any(step["action"] == "recover" for step in controller.steps):
+        assert fleet.now < START + 3600.0
+        while controller.steps:
+            fleet.take(controller)
+        fleet.advance(5.0)
+        fleet.plan(controller)
+    fleet.create("Preempt", ["vm1"], 30.0)
+    fleet.advance(6.0)
+    while controller.steps:
+        fleet.take(controller)
+    return fleet
+
+
+def test_a_run_that_was_about_to_recover_stops_when_the_watcher_drains() -> None:
+    fleet = _preempt_in_the_middle_of_a_recovery()
+    assert not fleet.machines["vm1"].serving and fleet.watched_drains == 1 and fleet.lost_leases == 1
+    fleet.settle()
+
+
+def test_without_passing_its_lease_it_would_put_the_vm_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WatchedFleet, "passes_leases", False)
-
-
-def _drains_for_what_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision, "OVER", ())
-    real = decision.decide
-    monkeypatch.setattr(decision, "decide", lambda found: real(found._replace(record=found.record and {**found.record, "outcome": None})))
+    assert _preempt_in_the_middle_of_a_recovery().machines["vm1"].serving
 
 
 def _a_drain_outlasts_a_boot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,12 +146,17 @@ def _gives_way_to_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decision, "decide", decided)
 
 
-MUTANTS: list[Callable[[pytest.MonkeyPatch], None]] = [_passes_no_lease, _drains_for_what_is_over, _a_drain_outlasts_a_boot, _gives_way_to_a_run]
+def _forgets_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = decision.rule_of_record
+    monkeypatch.setattr(decision, "rule_of_record", lambda *given: {**real(*given), "order": 0})
+
+
+MUTANTS: list[Callable[[pytest.MonkeyPatch], None]] = [_a_drain_outlasts_a_boot, _gives_way_to_a_run, _forgets_the_order]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__.strip("_"))
 def test_a_mutant_is_caught(mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutant(monkeypatch)
     with pytest.raises(BrokenRule):
-        for seed in range(20 * COUNT):
+        for seed in range(COUNT):
             history(seed)

@@ -46,6 +46,7 @@ class WatchedFleet(Fleet):
         super().__init__(seed, machines, **more)
         self.watchers = {name: Watcher() for name in self.machines}
         self.starts = 0
+        self.listed_at: dict[str, float] = {}
         self.watched_drains = 0
         self.kill_chance = 0.0
         # Since when nothing has kept the VM's watcher from its work.
@@ -58,6 +59,11 @@ class WatchedFleet(Fleet):
             super().advance(min(1.0, end - self.now))
             for machine in self.machines.values():
                 self._watch(machine)
+
+    def create(self, *given: Any, **more: Any) -> AzureEvent:
+        event = super().create(*given, **more)
+        self.listed_at[event.event_id] = self.now
+        return event
 
     # --- The watcher ------------------------------------------------------------------------------------------------
 
@@ -114,8 +120,10 @@ class WatchedFleet(Fleet):
         self.leases[machine.name][own] = self.now + LEASE_SECONDS
         event = next(event for event in self.events if event.event_id == watcher.event_id)
         self._check_not_over(machine, event)
-        step = {"event_id": event.event_id, "event": event.document(), "rule": {"name": RULE.name}, "deadline": timestamps.form(self.now + 1.0)}
         present = machine.records.get(event.event_id.lower())
+        own_records = [record for record in machine.records.values() if record["vm_id"] == machine.name]
+        rule = decision.rule_of_record(RULE, present if present in own_records else None, own_records)
+        step = {"event_id": event.event_id, "event": event.document(), "rule": rule, "deadline": timestamps.form(self.now + 1.0)}
         if present is not None and present["vm_id"] != machine.name:
             del machine.records[event.event_id.lower()]
         chance, self.cut_chance = self.cut_chance, 0.0
@@ -151,9 +159,9 @@ class WatchedFleet(Fleet):
 
     def _check_in_time(self, machine: Machine, event: AzureEvent) -> None:
         """At the impact the VM is out of service, unless something kept its watcher from its work."""
-        able = self.now - max(self.able_since[machine.name], self.disturbed[machine.name], event.not_before - 30.0) >= IN_TIME
+        able = self.now - max(self.able_since[machine.name], self.listed_at[event.event_id]) >= IN_TIME
         quick = machine.drain_time <= 3.0 and event.status == "Scheduled" and not event.approved
-        if able and quick and machine.serving:
+        if able and quick and machine.serving and self.now >= machine.down_until:
             raise BrokenRule(f"{machine.name} served when {event.event_id} took it\n" + "\n".join(self.log))
 
 

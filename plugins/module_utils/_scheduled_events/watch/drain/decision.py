@@ -88,6 +88,22 @@ def is_drained(record: Record, method_ids: t.Sequence[str], boot_id: str | None)
     return all(entries.get(one, {}).get("state") == "drained" and entries[one].get("boot_id") == boot_id for one in method_ids)
 
 
+def rule_of_record(rule: Rule, record: Record | None, records: t.Iterable[Record]) -> dict[str, t.Any]:
+    """Return the rule as the record keeps it, with what a controller's run adds (plugin_utils/_maintenance/act/method_actions.py).
+
+    ``order`` is the number of the drain among those of this VM: what was drained last is undone first. ``beyond_capacity`` says that nobody asked whether
+    there is room, so a run approves the event only where there is.
+    """
+    kept = record is not None and any(method["state"] != "undone" for method in record["methods"])
+    order = _order(record) if kept else max([_order(one) for one in records], default=0) + 1
+    return {"name": rule.name, "drain": rule.drain, "approve": rule.approve, "order": order, "beyond_capacity": True}
+
+
+def _order(record: Record | None) -> int:
+    given = ((record or {}).get("rule") or {}).get("order")
+    return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else 0
+
+
 def _let_it_come(record: Record | None, now: str) -> bool:
     """Return whether an override that still counts says so."""
     decision = record["decision"] if record is not None else None

@@ -18,14 +18,13 @@ from ...imds.client import Client
 from ...imds.document import Event, names_vm
 from ...imds.enabled_since import boot_id_of
 from ...imds.identity import Identity, read_identity
-from ...journal.record_reading import is_foreign
-from ...journal.record_schema import Record
+from ...journal.record_schema import Record, RecordsError
 from ...journal.record_store import DEFAULT_PATH, RecordStore
 from ...lease.lease_store import LeaseStore
 from ...operations.maintenance_act import Acting
 from ..settings import Settings
 from .content import DrainContent
-from .decision import APPROVE, LEAVE, NO_RULE, Decision, Situation, decide
+from .decision import APPROVE, LEAVE, NO_RULE, Decision, Situation, decide, rule_of_record
 from .due import PREEMPT, is_due
 from .rules import first_match
 
@@ -98,16 +97,19 @@ class ServedEvent:
         return None
 
     def _decide(self, event: Event) -> Decision:
-        rule = first_match(self._vm.content.rules, event)
-        named = rule or NO_RULE
-        self._rule = {"name": named.name, "drain": named.drain, "approve": named.approve}
+        rule, records = first_match(self._vm.content.rules, event), self._records()
+        record = next((one for one in records if str(one["event"]["event_id"]).strip().lower() == self._event_id), None)
+        self._rule = rule_of_record(rule or NO_RULE, record, records)
         method_ids = [str(method["id"]) for method in self._vm.content.methods]
         boot_id = boot_id_of(self._vm.files, self._vm.host)
-        return decide(Situation(event, self._record(), rule, method_ids, boot_id, self._vm.host.now(), self._at_work()))
+        return decide(Situation(event, record, rule, method_ids, boot_id, self._vm.host.now(), self._at_work()))
 
-    def _record(self) -> Record | None:
-        record = RecordStore(self._vm.files, self._vm.host).read(self._event_id)
-        return None if record is None or is_foreign(record, self._identity["vm_id"]) else record
+    def _records(self) -> list[Record]:
+        """Return the records of this VM. Raise RecordsError where one cannot be read: it might be the one of this event."""
+        reading = RecordStore(self._vm.files, self._vm.host).read_all(self._identity["vm_id"], set_aside=True)
+        if not reading.readable:
+            raise RecordsError("; ".join(reading.problems))
+        return reading.records
 
     def _at_work(self) -> str | None:
         """Return which other run is at work on this VM."""

@@ -112,7 +112,8 @@ def test_a_preempt_is_drained_and_a_run_finds_all_that_its_undo_needs(vm: VM) ->
     assert not vm.app.exists()
     record = vm.record(event_id)
     assert vm.phases(event_id) == ["draining", "drained"] and record["verified_at"] and record["boot_id"] == LocalHost().boot_id()
-    assert record["rule"] == {"name": "all", "drain": True, "approve": "after_drain"} and record["event"]["event_type"] == "Preempt"
+    assert record["rule"] == {"name": "all", "drain": True, "approve": "after_drain", "order": 1, "beyond_capacity": True}
+    assert record["event"]["event_type"] == "Preempt"
     assert record["methods"][0]["options"]["undo"][-1].startswith("touch") and record["vm_name"] == "web1" and record["vm_id"]
     # No lease is left, and nothing was approved: that is a run's to do, with all the VMs of the event.
     assert not vm.leases.read_all().leases and not vm.approvals()
@@ -279,6 +280,13 @@ def test_two_events_are_served_side_by_side(vm: VM) -> None:
     first, second = vm.event(), vm.event()
     assert vm.serve(first, second)
     assert vm.phases(first) == vm.phases(second) == ["draining", "drained"]
+
+
+def test_each_drain_has_a_number_because_the_last_is_undone_first(vm: VM) -> None:
+    events = [vm.event() for unused in range(3)]
+    for event_id in events:
+        assert vm.serve(event_id)
+    assert [vm.record(event_id)["rule"]["order"] for event_id in events] == [1, 2, 3]
 
 
 def test_a_lease_of_a_watcher_that_was_killed_is_no_obstacle(vm: VM) -> None:
