@@ -25,7 +25,7 @@ class Row(TypedDict):
     when: list[list[dict[str, Any]]] | None
     """Alternatives, each a list of comparisons (field, is, value, negated); None matches every event."""
     late: bool
-    """Whether its drain waits for a time before NotBefore (drain_at)."""
+    """Whether its drain is not for the last minute before NotBefore alone to decide: it has a drain_at, or hold_at_deadline lets the event come."""
 
 
 def compile_rules(policy: Any) -> list[Row]:
@@ -50,7 +50,7 @@ def _row(rule: Rule, place: int) -> Row:
         "drain": decision.drain,
         "approve": decision.approve,
         "when": _when(rule, place),
-        "late": isinstance(decision.drain_at, float),
+        "late": isinstance(decision.drain_at, float) or decision.hold_at_deadline == "let_it_come",
     }
 
 

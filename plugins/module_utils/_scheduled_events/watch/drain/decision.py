@@ -72,7 +72,7 @@ def _approve(found: Situation, rule: Rule) -> Decision:
 def _drain(found: Situation, rule: Rule) -> Decision:
     record = found.record
     if rule.late and found.event["event_type"] != PREEMPT:
-        return Decision(LEAVE, f"rule {rule.name!r} has a drain_at, which only a run knows")
+        return Decision(LEAVE, f"rule {rule.name!r} has drain_at or hold_at_deadline, which only a run can follow")
     if not found.method_ids:
         return Decision(LEAVE, "no drain method runs on this VM")
     if record is not None and is_drained(record, found.method_ids, found.boot_id):

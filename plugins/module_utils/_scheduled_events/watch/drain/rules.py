@@ -51,7 +51,7 @@ class Rule(t.NamedTuple):
     when: Alternatives | None
     """An event matches if it fits all comparisons of any alternative; None matches every event."""
     late: bool = False
-    """Whether a drain waits for a time before NotBefore."""
+    """Whether only a run knows when, or whether at all, it drains: the rule has a drain_at, or lets a held event come. A Preempt leaves no time for either."""
 
     def matches(self, event: t.Mapping[str, t.Any]) -> bool:
         """Return whether the rule is for this event. Raise TypeError as Comparison.matches does."""

@@ -97,6 +97,7 @@ def test_rules_after_one_for_every_event_are_left_out() -> None:
         {"name": "rest", "drain": True, "approve": "after_drain", "when": None, "late": True},
     ]
     assert [row["late"] for row in compile_rules([{**when("event_type == 'a'"), "drain_at": "now"}, {**REST, "drain_at": 0}])] == [False, True]
+    assert [row["late"] for row in compile_rules([{**REST, "hold_at_deadline": "let_it_come"}])] == [True]
 
 
 def test_named_policies_compile_without_jmespath(monkeypatch: pytest.MonkeyPatch) -> None:
