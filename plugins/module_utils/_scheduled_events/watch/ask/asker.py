@@ -13,7 +13,7 @@ from ...core.clock import Clock
 from ...core.errors import ScheduledEventsError
 from ...host.system import Host
 from ...imds.client import Client
-from ...imds.document import Document, flag_own, names_vm
+from ...imds.document import Document, Event, flag_own, names_vm
 from ...imds.identity import Identity, read_identity
 from ..changes import Change
 from ..message import cloud_event
@@ -40,7 +40,7 @@ class Figures(t.Protocol):
 class Marks(t.Protocol):
     """The way to a drain."""
 
-    def mark(self, events: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+    def mark(self, events: t.Sequence[Event]) -> None:
         """Name the events that are due. Raise OSError."""
 
 

@@ -175,7 +175,7 @@ def test_another_type_gives_way_to_a_run_and_goes_on_when_its_lease_is_over(vm: 
 
 def test_all_methods_begin_at_once_and_get_the_seconds_that_are_left(vm: VM) -> None:
     left, late = vm.folder / "left", vm.folder / "late"
-    slow = vm.command("1-slow", f"printf %s \"$MAINTENANCE_SECONDS_LEFT\" > {left}", f"test -e {late} || exit 75", "true")
+    slow = vm.command("1-slow", f'printf %s "$MAINTENANCE_SECONDS_LEFT" > {left}', f"test -e {late} || exit 75", "true")
     vm.methods.insert(0, slow)
     event_id = vm.event()
     timer = threading.Timer(1.5, late.touch)
