@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh
 ENDPOINT = "http://127.0.0.1:8169"
 STATE = "/run/azure-maintenance-watch/state.json"
 SPOOL = "/var/lib/azure-maintenance-watch"
+TRIGGERS = "/run/azure-maintenance-drain"
 SECRET = "Wq7-secret-of-this-vm"
 UNITS = ("azure-maintenance-ask.service", "azure-maintenance-seen.service", "azure-maintenance-tell.service", "azure-maintenance-tell.path")
 # A receiver on the guest that keeps each message and its headers in a file of its own.
@@ -106,7 +107,16 @@ def waiting() -> list[str]:
 
 
 def event(event_type: str, **more: Any) -> str:
-    return str(ask("POST", "/events", {"event_type": event_type, "resources": ["web1"], "notice": 36000, **more})["event_id"])
+    given = {"event_type": event_type, "resources": ["web1"], "notice": 36000, **more}
+    return str(ask("POST", "/events", {key: value for key, value in given.items() if value is not None})["event_id"])
+
+
+def record(event_id: str) -> dict[str, Any]:
+    """The newest revision of an event's record on the guest."""
+    content: dict[str, Any] = json.loads(
+        guest(f"ls -v /var/lib/azure-maintenance/event-{event_id.lower()}.*.json 2>/dev/null | tail -1 | xargs -r cat") or "{}"
+    )
+    return content
 
 
 def test_check_mode_changes_nothing(controller: Controller) -> None:
@@ -153,12 +163,49 @@ def test_noticed_told_and_repeated_until_a_run_has_seen_it(controller: Controlle
     until(lambda: waiting() == [], 90)
 
 
+def test_a_preempt_is_drained_without_a_controller_and_adopted_by_the_next_run(controller: Controller) -> None:
+    until(lambda: guest("systemctl is-active web.service", check=False) == "active")
+    began = time.monotonic()
+    taken = event("Preempt", notice=None)
+    until(lambda: guest("systemctl is-active web.service", check=False) != "active", 20)
+    print(f"out of service {time.monotonic() - began:.1f} s after the notice, ssh included")
+    until(lambda: record(taken).get("phase") == "drained", 10)
+    assert record(taken)["rule"]["name"] == "everything else"
+    journal = guest("journalctl --no-pager --output=cat -u azure-maintenance-drain.service")
+    assert f"event {taken.lower()} (Preempt): drain: rule 'everything else' drains it" in journal
+    assert not [entry for entry in ask("GET", "/requests") if entry["method"] == "POST" and taken in str(entry["body"])]
+    # It is named again every ten seconds, and drained once.
+    revision = record(taken)["revision"]
+    until(lambda: f"event {taken.lower()}: left alone: drained" in guest("journalctl --no-pager --output=cat -u azure-maintenance-drain.service"), 30)
+    assert record(taken)["revision"] == revision
+    ask("POST", f"/events/{taken}/cancel")
+    output = controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=120)
+    assert "recovered" in output and record(taken)["phase"] == "recovered"
+    until(lambda: guest("systemctl is-active web.service", check=False) == "active")
+    until(lambda: waiting() == [], 90)
+
+
+def test_nobody_but_the_endpoint_makes_it_drain(controller: Controller) -> None:
+    other = "11111111-1111-4111-8111-111111111111"
+    asker = "setpriv --reuid=azure-maintenance-ask --regid=azure-maintenance --clear-groups"
+    # An asker that was taken over can name what it likes, as often as it likes: the draining unit asks Azure itself.
+    guest(
+        f"{asker} sh -c 'cd {TRIGGERS}; touch {other} x; ln -s /etc/shadow 22222222-2222-4222-8222-222222222222; mkdir -p 33333333-3333-4333-8333-333333333333/in'"
+    )
+    until(lambda: guest(f"ls {TRIGGERS}") == "", 30)
+    assert guest("systemctl is-active web.service") == "active" and record(other) == {}
+    assert guest("test -s /etc/shadow; echo $?") == "0"
+    # Nor can it read what the drain does.
+    for command in ("cat /etc/azure-maintenance-watch/drain.json", "systemctl --no-ask-password start azure-maintenance-drain.service"):
+        assert guest(f"{asker} {command} > /dev/null 2>&1; echo $?") != "0"
+
+
 def test_the_units_are_closed(controller: Controller) -> None:
     exposures = {}
     for unit in UNITS[:3]:
         line = guest(f"systemd-analyze security --no-pager {unit} | tail -1")
         exposures[unit] = float(re.findall(r"([0-9]+\.[0-9])", line)[0])
-    print(exposures)
+    print(exposures, "draining:", guest("systemd-analyze security --no-pager azure-maintenance-drain.service | tail -1"))
     assert max(exposures.values()) <= 2.0, exposures
     asker = guest("systemctl show -p MainPID --value azure-maintenance-ask.service")
     assert set(re.findall(r"Cap\w+:\s+(\w+)", guest(f"cat /proc/{asker}/status"))) == {"0000000000000000"}
@@ -176,6 +223,10 @@ def test_a_local_user_gets_nowhere(controller: Controller) -> None:
         f"touch {STATE}",
         "touch /run/azure-maintenance-watch/x",
         "touch /run/azure-maintenance-seen/x",
+        f"ls {TRIGGERS}",
+        f"touch {TRIGGERS}/11111111-1111-4111-8111-111111111111",
+        "cat /etc/azure-maintenance-watch/drain.json",
+        "systemctl --no-ask-password start azure-maintenance-drain.service",
         "echo > /etc/azure-maintenance-watch/watch.json",
         "echo > /usr/local/lib/azure-maintenance-watch/watch.pyz",
         "kill -9 $(systemctl show -p MainPID --value azure-maintenance-ask.service)",
@@ -206,6 +257,8 @@ def test_killed_at_any_time_and_rebooted_each_message_arrives_in_order(controlle
     until(lambda: guest("cat /proc/sys/kernel/random/boot_id", check=False) not in ("", before))
     until(lambda: guest("systemctl is-system-running", check=False) in ("running", "degraded"))
     assert waiting()[:2] == ["waiting"] * 2
+    # The folder of triggers is in memory: made anew, for the asker alone.
+    assert guest(f"stat -c '%a %U' {TRIGGERS}") == "700 azure-maintenance-ask"
     hook = Hook()
     until(lambda: hook.kinds(listed)[:2] == ["listed", "changed"], 60)
     # The simulator has begun anew, without events: that is told as their end, once.

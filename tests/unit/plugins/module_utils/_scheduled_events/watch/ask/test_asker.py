@@ -24,8 +24,8 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
     Stores,
 )
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.known import KnownStore
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import HEARTBEAT_SECONDS, State
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.marks import AGAIN_SECONDS, Marks
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.ask.state import HEARTBEAT_SECONDS, State
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.triggers import Triggers
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import Settings
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import SharedFolder
