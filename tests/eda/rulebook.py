@@ -20,11 +20,16 @@ import subprocess
 import sys
 import time
 import typing as t
+import uuid
 
 from lab.lab import Lab
 
+from eda.messages import message
+
 TOKEN = "a-token-of-the-test"
 STARTED_SECONDS = 90
+# How long a machine that does much else may take for what takes seconds.
+PATIENCE_SECONDS = 120.0
 # Stands in front of ansible-playbook on PATH: writes down when it was started and with what, and runs the real one, or just waits.
 SHIM = """#!{python}
 import json, os, subprocess, sys, time
@@ -80,6 +85,7 @@ class Rulebook:
         self._shim()
         self.last(seconds)
         self.process: subprocess.Popen[bytes] | None = None
+        self._marks: set[str] = set()
 
     def last(self, seconds: float | None) -> None:
         """From now on a run only waits so many seconds; None for the real playbook."""
@@ -112,16 +118,30 @@ class Rulebook:
 
     @contextlib.contextmanager
     def hold(self) -> t.Iterator[None]:
-        """Runs that only wait do not end inside this, however slow the machine is."""
+        """Runs that only wait do not end inside this, however slow the machine is, nor before every message sent inside has been handled."""
         held = self.folder / "run-held"
         held.touch()
         try:
             yield
+            self._until_all_are_handled()
         finally:
             held.unlink()
 
+    def _until_all_are_handled(self) -> None:
+        """Send the first news of one more event, and wait for its run: messages are handled in the order in which they came."""
+        mark = str(uuid.uuid4())
+        self._marks.add(mark)
+        assert self.send(message(mark, "mark")) == 200
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not any(run.event_id == mark for run in self._all()):
+            assert time.monotonic() < end, self.text()[-6000:]
+            time.sleep(0.05)
+
     def begun(self) -> list[Run]:
         """The runs that have begun, in the order of their beginning."""
+        return [run for run in self._all() if run.event_id not in self._marks]
+
+    def _all(self) -> list[Run]:
         found = []
         for path in self.folder.glob("run-*.json"):
             entry = json.loads(path.read_text())

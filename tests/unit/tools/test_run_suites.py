@@ -69,7 +69,7 @@ def test_a_skipped_test_and_no_test_are_failures(tmp_path: pathlib.Path, attribu
 def test_what_hangs_is_ended_with_its_children(tmp_path: pathlib.Path) -> None:
     began = time.monotonic()
     assert outcome(suite("hangs", f"(sleep 2; touch {tmp_path}/alive) & sleep 60", limit=0.5)) == {"hangs": (0, 1)}
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     time.sleep(2)
     assert not (tmp_path / "alive").exists()
 

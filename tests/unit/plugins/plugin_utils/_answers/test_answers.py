@@ -286,7 +286,7 @@ def test_an_output_of_too_many_values_is_refused_before_it_is_parsed(many):
     foreign = read_foreign_output("win_uri", "web1", printed)
     assert foreign is not None
     assert "values" in foreign
-    assert time.process_time() - begin < 0.5
+    assert time.process_time() - begin < 2
 
 
 @pytest.mark.parametrize("where", ["events", "records"])

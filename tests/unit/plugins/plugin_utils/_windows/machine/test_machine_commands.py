@@ -47,9 +47,9 @@ def test_without_an_exit_code_nothing_is_known(code: t.Any) -> None:
 def test_one_that_outlasts_its_time_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{WindowsCommands.__module__}.CONNECTION_SECONDS", 0)
     before, began = signal.getsignal(signal.SIGALRM), time.monotonic()
-    calls, result = run("x", lambda arguments: time.sleep(20), seconds=1)
+    calls, result = run("x", lambda arguments: time.sleep(60), seconds=1)
     assert (result.code, calls.resets) == (124, 1) and "within 1 s" in result.errors
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert signal.getsignal(signal.SIGALRM) == before and signal.alarm(0) == 0
 
 
@@ -76,7 +76,7 @@ def test_the_timeout_of_the_task_goes_on() -> None:
     assert 98 <= signal.alarm(0) <= 100
     signal.alarm(100)
     with pytest.raises(TimeIsUp), time_limit(1):
-        time.sleep(20)
+        time.sleep(60)
     assert 97 <= signal.alarm(0) <= 99
 
 
@@ -84,4 +84,4 @@ def test_the_timeout_of_the_task_goes_on() -> None:
 def test_the_timeout_of_the_task_ends_first_where_it_is_shorter() -> None:
     signal.alarm(1)
     with pytest.raises(TaskIsUp), time_limit(30):
-        time.sleep(20)
+        time.sleep(60)
