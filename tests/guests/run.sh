@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # A real guest with systemd, drained and recovered over ssh. As root, on Debian or Ubuntu:
-#   tests/guests/run.sh [pytest arguments]
+#   tests/guests/run.sh [pytest arguments, with or without files]
 # GUESTS_CACHE   where the guest's root is kept between runs (default .build/guests)
 # GUESTS_REPLICA  where the guest's packages come from (default: debootstrap's own)
 # GUESTS_PYTHON  a Python with ansible-core and pytest (default .build/venv/test/bin/python)
@@ -155,10 +155,13 @@ keeper_pid=$!
 wait_for_ssh
 
 code=0
+# All tests, or those of the arguments that are files or tests in files.
+tests=("$here")
+for word; do [ -e "${word%%::*}" ] && tests=(); done
 # Its own folder for ssh's shared connections: another guest in another namespace may have the same address.
 mkdir "$work/cp"
 GUEST_ADDRESS=192.0.2.2 GUEST_KEY="$work/key" ANSIBLE_SSH_CONTROL_PATH_DIR="$work/cp" \
-  ip netns exec "$outside" timeout -k 5 1500 "$python" -m pytest -q -p no:cacheprovider "$@" "$here" > "$work/output" 2>&1 || code=$?
+  ip netns exec "$outside" timeout -k 5 1500 "$python" -m pytest -q -p no:cacheprovider "$@" "${tests[@]}" > "$work/output" 2>&1 || code=$?
 cat "$work/output"
 passed=$(grep -oE '[0-9]+ passed' "$work/output" | tail -1 | cut -d' ' -f1 || true)
 failed=$(grep -oE '[0-9]+ (failed|error)' "$work/output" | tail -2 | awk '{sum += $1} END {print sum + 0}' || true)
