@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
 
 from test_respond import Controller, ask  # noqa: E402  the folder of tests is no package
 from test_service import ADDRESS, boot_id, guest, until  # noqa: E402
