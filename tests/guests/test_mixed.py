@@ -6,17 +6,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[1] / "playbooks" / "drain")]
-
-from lab.lab import Lab  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, BY_SSH, SSH, guest, states, until  # noqa: E402
+from lab.lab import Lab
+from test_service import ADDRESS, BY_SSH, SSH, guest, states, until
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 RECORDS = "/var/lib/azure-maintenance"

@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
-
-from fleet import environment  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, BY_SSH, boot_id, guest, states, until  # noqa: E402
+from fleet import environment
+from test_service import ADDRESS, BY_SSH, boot_id, guest, states, until
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 

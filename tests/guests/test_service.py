@@ -8,17 +8,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "playbooks" / "drain"))
-
-from fleet import Fleet, Host  # noqa: E402
+from fleet import Fleet, Host
 
 ADDRESS = os.environ.get("GUEST_ADDRESS", "")
 SSH = [

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
-
-from test_respond import Controller, ask  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, boot_id, guest, until  # noqa: E402
+from test_respond import Controller, ask
+from test_service import ADDRESS, boot_id, guest, until
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
@@ -189,9 +184,8 @@ def test_nobody_but_the_endpoint_makes_it_drain(controller: Controller) -> None:
     other = "11111111-1111-4111-8111-111111111111"
     asker = "setpriv --reuid=azure-maintenance-ask --regid=azure-maintenance --clear-groups"
     # An asker that was taken over can name what it likes, as often as it likes: the draining unit asks Azure itself.
-    guest(
-        f"{asker} sh -c 'cd {TRIGGERS}; touch {other} x; ln -s /etc/shadow 22222222-2222-4222-8222-222222222222; mkdir -p 33333333-3333-4333-8333-333333333333/in'"
-    )
+    link, folder = "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
+    guest(f"{asker} sh -c 'cd {TRIGGERS}; touch {other} x; ln -s /etc/shadow {link}; mkdir -p {folder}/in'")
     until(lambda: guest(f"ls {TRIGGERS}") == "", 30)
     assert guest("systemctl is-active web.service") == "active" and record(other) == {}
     assert guest("test -s /etc/shadow; echo $?") == "0"

@@ -5,17 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "playbooks" / "drain"))
-
-from test_respond import Controller, ask  # noqa: E402  the folder of tests is no package
-from test_service import ADDRESS, guest, until  # noqa: E402
+from test_respond import Controller, ask
+from test_service import ADDRESS, guest, until
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
