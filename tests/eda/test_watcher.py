@@ -1,85 +1,35 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The whole way: a watcher notices, tells the real ansible-rulebook over TLS, and the run that begins approves and puts back.
-
-systemd's part, which starts the telling unit, is played by a loop here; tests/guests/test_watch.py has the real one.
-"""
+"""The whole way: a watcher notices, tells the real ansible-rulebook over TLS, and the run that begins approves and puts back."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import pathlib
-import subprocess
-import sys
-import threading
 import time
 import typing as t
 
 from lab.lab import Lab
+from lab.watcher import Watcher
 
 from eda.rulebook import TOKEN, Rulebook
 
 Make = t.Callable[..., Rulebook]
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-class Watcher:
-    """The watcher of one VM of the lab."""
-
-    def __init__(self, rulebook: Rulebook, vm: str) -> None:
-        self.folder = rulebook.lab.folder / f"watcher-{vm}"
-        for name in ("runtime", "state", "seen"):
-            (self.folder / name).mkdir(parents=True)
-        credential = self.folder / "credential"
-        credential.write_text(TOKEN)
-        credential.chmod(0o400)
-        folders = {f"{name}_folder": str(self.folder / name) for name in ("runtime", "state", "seen")}
-        settings = {
-            "endpoint": rulebook.lab.simulator.endpoints[vm],
-            "records_path": rulebook.lab.hosts[vm]["respond_records_path"],
-            "tell_url": f"https://127.0.0.1:{rulebook.port}/",
-            "tell_certificates": str(rulebook.folder / "certificate.pem"),
-            "tell_credential": "bearer",
-            "tell_credential_file": str(credential),
-            **folders,
-        }
-        (self.folder / "watch.json").write_text(json.dumps(settings))
-        pack = [str(ROOT / "plugins/plugin_utils/_controller/pack.py"), str(ROOT / "plugins/module_utils/_scheduled_events")]
-        subprocess.run([sys.executable, *pack, str(self.folder / "watch.pyz"), "_scheduled_events.watch.main"], check=True)
-        self.asker = subprocess.Popen(self.command("ask"))
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._tell)
-        self.thread.start()
-
-    def command(self, word: str) -> list[str]:
-        return [sys.executable, "-I", str(self.folder / "watch.pyz"), word, str(self.folder / "watch.json")]
-
-    def waiting(self) -> list[str]:
-        return sorted(path.suffix for path in (self.folder / "state").iterdir() if path.suffix in (".waiting", ".accepted"))
-
-    def _tell(self) -> None:
-        """Start the teller while messages wait, as the path unit does."""
-        while not self.ended.wait(0.1):
-            if self.waiting():
-                subprocess.run(self.command("seen"), check=False, timeout=30)
-                teller = subprocess.Popen(self.command("tell"))
-                while teller.poll() is None and not self.ended.wait(0.1):
-                    pass
-                teller.terminate()
-                teller.wait(10)
-
-    def end(self) -> None:
-        self.ended.set()
-        self.thread.join(30)
-        self.asker.kill()
-        self.asker.wait(10)
 
 
 @contextlib.contextmanager
 def watchers(rulebook: Rulebook, *vms: str) -> t.Iterator[list[Watcher]]:
-    made = [Watcher(rulebook, vm) for vm in vms]
+    credential = rulebook.folder / "credential"
+    credential.write_text(TOKEN)
+    credential.chmod(0o400)
+    told = {
+        "tell_url": f"https://127.0.0.1:{rulebook.port}/",
+        "tell_certificates": str(rulebook.folder / "certificate.pem"),
+        "tell_credential": "bearer",
+        "tell_credential_file": str(credential),
+    }
+    made = [Watcher(rulebook.lab, vm, **told) for vm in vms]
     try:
         yield made
     finally:

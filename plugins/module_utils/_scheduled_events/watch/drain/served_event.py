@@ -16,7 +16,7 @@ from ...host.files import Files
 from ...host.system import Host
 from ...imds.client import Client
 from ...imds.document import Event, names_vm
-from ...imds.enabled_since import boot_id_of
+from ...imds.enabled_since import boot_id_of, note_asked
 from ...imds.identity import Identity, read_identity
 from ...journal.record_schema import Record, RecordsError
 from ...journal.record_store import DEFAULT_PATH, RecordStore
@@ -87,6 +87,8 @@ class ServedEvent:
     def _find(self) -> Event | None:
         """Return the event, as the endpoint lists it for this VM now, if it is due. The trigger is a hint only."""
         document = self._vm.client.get_document()
+        # A run that finds the event gone has to know since when Scheduled Events have been enabled: before that an empty list proves nothing.
+        note_asked(self._vm.files, self._vm.host)
         self._identity = read_identity(self._vm.client.get_instance())
         name = self._vm.settings.vm_name or self._identity["name"]
         for event in document.events:
