@@ -115,6 +115,7 @@ def test_a_preempt_is_drained_and_a_run_finds_all_that_its_undo_needs(vm: VM) ->
     assert record["rule"] == {"name": "all", "drain": True, "approve": "after_drain", "order": 1, "beyond_capacity": True}
     assert record["event"]["event_type"] == "Preempt"
     assert record["methods"][0]["options"]["undo"][-1].startswith("touch") and record["vm_name"] == "web1" and record["vm_id"]
+    assert (vm.folder / "records" / "asked").exists(), "a run has to know since when Scheduled Events have been enabled"
     # No lease is left, and nothing was approved: that is a run's to do, with all the VMs of the event.
     assert not vm.leases.read_all().leases and not vm.approvals()
 
