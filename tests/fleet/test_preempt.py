@@ -25,7 +25,7 @@ from .lab.load import Request
 from .lab.receiver import Receiver
 
 RUNS = int(os.environ.get("FLEET_PREEMPTS", "10"))
-AUTHORITY = "/etc/ssl/lab-authority.pem"
+AUTHORITY = "/etc/lab-authority.pem"
 WATCHED = {"watch_tell_url": Receiver.url, "watch_tell_certificates": AUTHORITY, "watch_hosts": "web1", "watch_policy": DRAIN_EVERYTHING}
 # Evicted, and allocated again: so that it can be put back, which an eviction alone leaves out.
 PREEMPT = {"event_type": "Preempt", "resources": ["web1"], "notice": 30, "ends_vm": False, "impact_seconds": 8, "started_seconds": 14}
