@@ -15,6 +15,7 @@ from ansible_collections.maintenance.azure.tests.awx.conftest import ROOT, Awx, 
 TEMPLATES = [
     "Maintenance status",
     "Maintenance respond",
+    "Maintenance respond to an event",
     "Maintenance decide",
     "Maintenance gate",
     "Maintenance rolling upgrade",

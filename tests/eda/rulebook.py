@@ -58,6 +58,7 @@ entry["ended"] = time.time()
 write()
 sys.exit(code)
 """
+VMS = re.compile(r"respond_only_vms['\"]?: ['\"]?([A-Za-z0-9._,-]*)")
 EVENT_ID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
@@ -69,6 +70,13 @@ class Run(t.NamedTuple):
     ended: float
     arguments: list[str]
     extra: str
+
+    @property
+    def vms(self) -> list[str]:
+        """The names of the VMs that it is to look at; empty for all."""
+        found = VMS.search(self.extra)
+        assert found, self.extra
+        return sorted(filter(None, found[1].split(",")))
 
 
 class Rulebook:

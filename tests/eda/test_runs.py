@@ -61,9 +61,9 @@ def test_one_message_starts_one_run_at_once(rulebook: Rulebook) -> None:
     assert rulebook.send(message(EVENTS[0])) == 200
     (run,) = ended(rulebook, EVENTS[0], 1)
     print(f"notice to playbook: {run.began - sent:.2f} s")
-    # All that it gets is the EventId, and every host of the inventory.
+    # All that it gets is the EventId, every host of the inventory, and the name of the VM to look at.
     assert run.arguments[run.arguments.index("--limit") + 1] == "all" if "--limit" in run.arguments else True
-    assert "web1" not in run.extra and "Reboot" not in run.extra and "a test" not in run.extra
+    assert run.vms == ["web1"] and "Reboot" not in run.extra and "a test" not in run.extra
 
 
 def test_what_comes_during_a_run_starts_one_more_after_it(rulebook: Rulebook) -> None:
@@ -81,6 +81,8 @@ def test_what_comes_during_a_run_starts_one_more_after_it(rulebook: Rulebook) ->
     print(f"first run {first.began - sent:.2f} s after its notice, the second {second.began - first.ended:.2f} s after its end")
     print(f"beside it the run of another event {beside.began - other:.2f} s after its notice")
     assert first.ended <= second.began
+    # The run that began last looks at the VMs of every message.
+    assert first.vms == ["web1"] and set(second.vms) == {"web1", *(f"vm{number}" for number in range(20))}
     # Idle again: the next news starts a run.
     again = time.time()
     rulebook.send(message(EVENTS[1], "web1", "gone", "Started"))

@@ -113,7 +113,7 @@ def observe(observations: Any, policy: Any, settings: Settings, now: Any) -> Obs
         raise PlanError(f"now must be a time such as 2026-11-21T20:00:00Z, not {now!r}")
     observed = replicas.with_restored(read_observations(observations))
     hosts = overrides.retire(observed, settings.retired)
-    directory = Directory(hosts)
+    directory = Directory(hosts, settings.partial)
     rules = policies.load(policy)
     events = overrides.without_ended(collect(hosts), overrides.with_overrides(hosts, moment))
     # In an order that no VM chooses: else the first event would be the one that the first VM lists first.

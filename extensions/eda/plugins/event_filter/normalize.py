@@ -42,7 +42,8 @@ notes:
     started; then C(event_id) is a GUID in lower case. C(new_event): whether it is the first news of this event since the start of the rulebook. C(problem):
     why it is not news."
   - "Further keys: C(message_id), C(sender), C(sent_at), C(change) (V(listed), V(changed), V(gone); of an endpoint V(failing), V(answering)), C(event_type),
-    C(event_status), C(event_source), C(resource_type), C(resources), C(resource_ids), C(not_before), C(duration_in_seconds), C(description),
+    C(event_status), C(event_source), C(resource_type), C(resources), C(resource_ids), C(vms) (the names in all messages
+      about the event so far; empty where a run has to look at all VMs), C(not_before), C(duration_in_seconds), C(description),
     C(document_incarnation), C(dropped)."
 """
 

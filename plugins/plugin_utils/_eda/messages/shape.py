@@ -38,6 +38,7 @@ EMPTY: Shape = {
     "resource_type": None,
     "resources": [],
     "resource_ids": [],
+    "vms": [],
     "not_before": None,
     "duration_in_seconds": None,
     "description": None,
@@ -51,14 +52,16 @@ news: whether it is news of an event, for which a run may be started. Only then 
 new_event: whether it is the first news of this event since the rulebook was started.
 problem: why it is not news; null where it is.
 change: listed, changed or gone; for form endpoint failing or answering.
-resources, resource_ids: what the message says. It proves nothing: no host is chosen by it.
+resources, resource_ids: what the message says. It proves nothing.
+vms: the names of VMs in all messages about this event so far. A run looks at these first; what it does comes from what it sees. Empty where they are unknown,
+or too many: then it looks at all.
 dropped: how many messages were not passed on, for form dropped.
 """
 
 
 def shaped(**values: Any) -> Shape:
     """Return the shape with these values."""
-    return {**EMPTY, "resources": [], "resource_ids": [], **values}
+    return {**EMPTY, "resources": [], "resource_ids": [], "vms": [], **values}
 
 
 def unknown(problem: str, sender: str | None = None) -> Shape:

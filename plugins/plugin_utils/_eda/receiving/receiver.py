@@ -16,6 +16,7 @@ from ..messages.deliveries import messages_in
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
 from .memory import Memory
+from .named_vms import NamedVms
 from .rates import Rate
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Receiver:
         self._rate = Rate()
         self._messages = Memory()
         self._events = Memory()
+        self._vms = NamedVms()
 
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
@@ -85,7 +87,7 @@ class Receiver:
             shape = {**shape, "new_event": True}
         self._messages.add(key, now)
         self._events.add(shape["event_id"], now)
-        return [shape]
+        return [{**shape, "vms": self._vms.add(shape["event_id"], shape["resources"])}]
 
     def _reports(self, sender: str | None, limits: Limits, now: float) -> list[Shape]:
         wanted = ((sender or UNNAMED, limits.most_per_minute), (ALL, limits.most_in_all_per_minute), (NEW_EVENTS, limits.most_new_events_per_minute))

@@ -74,6 +74,8 @@ class Settings:
     on_drain_failure: str = "retry"
     only_events: tuple[str, ...] = ()
     """Act on these events only (lower case); on all if empty."""
+    partial: bool = False
+    """Whether this run looks at some hosts of the inventory only, so that an unknown name may belong to any of the others."""
     min_answered: float = 0.0
     """The share of the VMs, 0 to 1, that must answer; at least one of them must in any case."""
     allow_empty: bool = False

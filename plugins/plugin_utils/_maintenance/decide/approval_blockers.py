@@ -82,7 +82,7 @@ def _unread(event_state: EventState) -> str | None:
             text += ANYWAY + acknowledge(event_state)
         return text
     if event_state.named.unsure:
-        text = f"{', '.join(event_state.named.unsure)} may be a VM that could not be read"
+        text = f"{', '.join(event_state.named.unsure)} may be a VM that was not read"
         return text + (ANYWAY + acknowledge(event_state) if overrides.is_approval(event_state.override) else "")
     return None
 

@@ -33,7 +33,8 @@ def _may_be_same(one: Identity, scope: Identity) -> bool:
 class Directory:
     """Find hosts by the names that Azure uses."""
 
-    def __init__(self, hosts: Iterable[Host]) -> None:
+    def __init__(self, hosts: Iterable[Host], partial: bool = False) -> None:
+        self._partial = partial
         self._by_name: dict[str, list[Host]] = defaultdict(list)
         self._by_inventory_name: dict[str, list[Host]] = defaultdict(list)
         self.nameless: list[Host] = []
@@ -66,7 +67,7 @@ class Directory:
         return found or self._by_inventory_name.get(wanted, [])
 
     def resolve(self, names: Iterable[str], scopes: Iterable[Identity]) -> Named:
-        """Resolve all names of an event. While the identity of a managed VM is unknown, no name counts as unmanaged."""
+        """Resolve all names of an event. While the identity of a managed VM is unknown, or some are not looked at, no name counts as unmanaged."""
         hosts: dict[str, Host] = {}
         left = []
         scopes = list(scopes)
@@ -76,7 +77,7 @@ class Directory:
                 left.append(name)
             for host in found:
                 hosts.setdefault(host.name, host)
-        if left and any(host.name not in hosts for host in self.nameless):
+        if left and (self._partial or any(host.name not in hosts for host in self.nameless)):
             return Named(tuple(hosts.values()), (), tuple(left))
         return Named(tuple(hosts.values()), tuple(left), ())
 

@@ -53,7 +53,7 @@ def reason(event_state: EventState, event_phase: str) -> str | None:
     """Return why the event is in this phase, or None."""
     if event_phase == "foreign":
         unsure = event_state.named.unsure
-        return f"{', '.join(unsure)} may be a VM that could not be read" if unsure else "it names none of the managed VMs"
+        return f"{', '.join(unsure)} may be a VM that was not read" if unsure else "it names none of the managed VMs"
     if event_phase == "retired":
         return f"no run waits for {', '.join(event_state.retired)}"
     participants = event_state.participants

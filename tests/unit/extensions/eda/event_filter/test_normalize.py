@@ -68,6 +68,7 @@ def test_a_watcher():
         "change": "listed",
         "event_id": EVENT["event_id"].lower(),
         "resource_ids": [RESOURCE_ID],
+        "vms": ["web1", "web2"],
         "document_incarnation": 12,
         "dropped": 0,
     }

@@ -48,7 +48,7 @@ def test_who_is_checked_once_more_is_named() -> None:
 def test_who_could_not_be_read_is_named() -> None:
     assert reason(drained("vm1"), silent("vm2")) == "vm2 could not be read"
     unnamed = reason(drained("vm1"), vm("other", state="unreachable", reached_before=True))
-    assert unnamed == "vm2 may be a VM that could not be read"
+    assert unnamed == "vm2 may be a VM that was not read"
 
 
 @pytest.mark.parametrize(

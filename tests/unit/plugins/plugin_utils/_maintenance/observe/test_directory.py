@@ -89,3 +89,11 @@ def test_a_name_or_id_of_two_vms_holds_the_approval_and_hides_neither(liar: dict
         near = event(due=229)
         first = vm("vm1", [near], identity=identity_of())
         assert "drain vm1 E1" in acts(plan(*[first if one is honest else one for one in seen]))
+
+
+def test_a_name_may_be_a_host_that_a_partial_run_does_not_look_at() -> None:
+    both = event(resources=("vm1", "stranger"))
+    stranger = vm("vm1", [both], [record("drained", both)])
+    whole, part = (plan(stranger, unmanaged="ignore", partial=partial) for partial in (False, True))
+    assert "approve vm1 E1" in acts(whole) or "acquire vm1 E1" in acts(whole)
+    assert acts(part) == [] and "stranger may be a VM that was not read" in str(part["events"])

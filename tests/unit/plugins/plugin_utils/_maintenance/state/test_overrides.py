@@ -103,7 +103,7 @@ def test_approve_is_held_by_a_name_that_may_be_a_vm_that_was_not_read() -> None:
     its = event("E1", ("vm1", "odd"))
     found = plan(vm("vm1", [its], [said("approve", its)]), vm("host7", state="unreachable"))
     assert acts(found) == []
-    assert "odd may be a VM that could not be read; if it must start anyway, approve it with Azure's own command" in entry(found)["reason"]
+    assert "odd may be a VM that was not read; if it must start anyway, approve it with Azure's own command" in entry(found)["reason"]
 
 
 def test_what_was_approved_is_not_drained_afterwards() -> None:
