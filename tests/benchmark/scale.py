@@ -30,8 +30,8 @@ MEGABYTES, MEGABYTES_OF_VM = 69, 0.09
 INTERVAL = 300
 SHARE = 0.5
 JOB = 500
-# Chosen: how often a VM is asked at least where events start the jobs, so that Azure leaves Scheduled Events on.
-ENABLING = 12 * 3600
+# Chosen: how often a pass looks at all VMs where watchers start the jobs for events: for what no message came of.
+WHOLE_PASS = 3600
 FLEETS = (1_000, 10_000, 100_000)
 HEADER = (
     "VMs",
@@ -40,14 +40,14 @@ HEADER = (
     "cores",
     "job events a second",
     "job events a day",
-    "cores without polling",
-    "job events a day without polling",
+    "cores with watchers",
+    "job events a day with watchers",
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What polling a fleet needs, and what keeping it enabled needs where events start the jobs."""
+    """What polling a fleet needs, and what the pass over all VMs needs where watchers start the jobs for events."""
 
     vms: int
     pass_seconds: float
@@ -55,8 +55,8 @@ class Need:
     cores: float
     events_per_second: float
     gigabytes_per_day: float
-    cores_without_polling: float
-    gigabytes_without_polling: float
+    cores_with_watchers: float
+    gigabytes_with_watchers: float
 
 
 def per_controller(cores: int = CORES_MEASURED) -> int:
@@ -76,8 +76,8 @@ def need(vms: int) -> Need:
         cores=observation_cores / (INTERVAL * SHARE),
         events_per_second=events / INTERVAL,
         gigabytes_per_day=vms * BYTES_OF_VM * passes / 1e9,
-        cores_without_polling=observation_cores / ENABLING,
-        gigabytes_without_polling=vms * BYTES_OF_VM * 86400 / ENABLING / 1e9,
+        cores_with_watchers=observation_cores / WHOLE_PASS,
+        gigabytes_with_watchers=vms * BYTES_OF_VM * 86400 / WHOLE_PASS / 1e9,
     )
 
 
@@ -97,8 +97,8 @@ def _row(one: Need) -> tuple[str, ...]:
         f"{one.cores:,.0f}",
         f"{one.events_per_second:,.0f}",
         f"{one.gigabytes_per_day:,.0f} GB",
-        f"{one.cores_without_polling:.2f}",
-        f"{one.gigabytes_without_polling:.1f} GB",
+        f"{one.cores_with_watchers:.2f}",
+        f"{one.gigabytes_with_watchers:.1f} GB",
     )
 
 
