@@ -24,7 +24,7 @@ if t.TYPE_CHECKING:
     from .ask.asker import Figures
     from .ask.marks import Marks
 
-USAGE = "usage: python3 watch.pyz ask|drain|seen|tell|check SETTINGS"
+USAGE = "usage: python3 watch.pyz ask|drain|seen|tell|check|alive SETTINGS"
 # An endpoint that is there connects in milliseconds; the next second is another try.
 CONNECT_SECONDS = 2.0
 PAUSE_AFTER_FAILURE = 5.0
@@ -154,9 +154,23 @@ def check(settings: Settings) -> None:
         open_delivery(settings)
 
 
+def alive(settings: Settings) -> None:
+    """Check that the asker has asked since this boot. Raise OSError where it has not.
+
+    Its state is read with care: whoever has taken the asker over must not make root wait, or read another file.
+    """
+    from ..host.system import LocalHost
+    from ..host.watcher_state import read_watcher
+
+    host = LocalHost()
+    found = read_watcher(settings.runtime_folder, host.boot_id(), host.uptime_seconds())
+    if found is None or found.age_seconds is None:
+        raise OSError(f"the asker has not asked yet{f': {found.problem}' if found and found.problem else ''}")
+
+
 def log(line: str) -> None:
     """Write a line to standard error, which systemd keeps in its journal."""
     os.write(2, line.encode("utf-8", "replace") + b"\n")
 
 
-COMMANDS: t.Mapping[str, t.Callable[[Settings], None]] = {"ask": ask, "drain": drain, "seen": seen, "tell": tell, "check": check}
+COMMANDS: t.Mapping[str, t.Callable[[Settings], None]] = {"ask": ask, "drain": drain, "seen": seen, "tell": tell, "check": check, "alive": alive}

@@ -29,13 +29,13 @@ class SharedFolder:
         self._temporary = temporary
 
     def names(self) -> list[str]:
-        """Return the names of all files but temporary ones, in order."""
+        """Return the names of all regular files but temporary ones, in order."""
         found: list[str] = []
         with os.scandir(self.where) as entries:
             for entry in entries:
                 if len(found) >= FOLDER_FILES:
                     raise OSError(f"{self.where} holds more than {FOLDER_FILES} files: find out what fills it")
-                if not entry.name.startswith(self._temporary):
+                if not entry.name.startswith(self._temporary) and entry.is_file(follow_symlinks=False):
                     found.append(entry.name)
         return sorted(found)
 

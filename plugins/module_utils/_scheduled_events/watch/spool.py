@@ -19,7 +19,8 @@ from .shared_folder import SharedFolder
 
 MOST_MESSAGES = 1000
 MOST_BYTES = 4 * 1024 * 1024
-NAME = re.compile(r"([0-9]{12})-([0-9a-f]{32})\.(waiting|accepted)")
+# Numbers end far below the highest of twelve digits, so that the next one never has thirteen.
+NAME = re.compile(r"(0[0-9]{11})-([0-9a-f]{32})\.(waiting|accepted)")
 WAITING, ACCEPTED = "waiting", "accepted"
 
 
@@ -67,7 +68,10 @@ class Spool:
         """Return a message, or None for a file that holds none."""
         try:
             data = load_bounded(self._folder.read(entry.name).decode("utf-8"), lambda digits: None)
-        except (ValueError, RecursionError, OverflowError):
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, RecursionError, OverflowError):
+            # Also for one that is too large: it must not keep those after it from being delivered.
             return None
         whole = isinstance(data, dict) and data.get("id") == entry.id and all(isinstance(data.get(key), str) for key in ("type", "subject"))
         return data if whole else None

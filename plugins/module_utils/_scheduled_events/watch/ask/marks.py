@@ -18,6 +18,8 @@ from ..settings import Settings
 
 # While an event is due it is named again: the drain may have been killed, or have failed.
 AGAIN_SECONDS = 10.0
+# An honest VM has a few events at once.
+MOST_MARKS = 32
 
 
 class Marks:
@@ -35,8 +37,9 @@ class Marks:
         """Name the events that are due. Raise OSError."""
         now = self._clock.monotonic()
         due = due_ids(events, self._settings, self._host.now())
-        self._marked = {event_id: at for event_id, at in self._marked.items() if event_id in due}
-        for event_id in due:
+        # An event that is listed, gone and listed again is not named more often for that.
+        self._marked = {event_id: at for event_id, at in self._marked.items() if event_id in due or now - at < AGAIN_SECONDS}
+        for event_id in due[:MOST_MARKS]:
             if now - self._marked.get(event_id, now - AGAIN_SECONDS) < AGAIN_SECONDS:
                 continue
             if not self._triggers.mark(event_id) and event_id not in self._marked:

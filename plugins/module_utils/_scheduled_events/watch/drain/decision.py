@@ -21,6 +21,8 @@ OVER = ("gone", "recovering", "recovered")
 APPROVED = ("approved", "started")
 # A controller knows more than another try in the last seconds would.
 MOST_ATTEMPTS = 3
+# An honest VM has a few. With many a run could not read them any more, and that is what an endpoint that makes events up would bring about.
+MOST_RECORDS = 100
 # An event that matches no rule counts as impact and needs an operator, as for a controller (plugin_utils/_maintenance/config/policy.py).
 NO_RULE = Rule("no rule matches", True, "never", None)
 
@@ -44,6 +46,8 @@ class Situation(t.NamedTuple):
     now: str
     at_work: str | None
     """Another run with a live lease on this VM, or None."""
+    records: int = 0
+    """The number of records on this VM."""
 
 
 def decide(found: Situation) -> Decision:
@@ -75,6 +79,8 @@ def _drain(found: Situation, rule: Rule) -> Decision:
         return Decision(LEAVE, f"rule {rule.name!r} has drain_at or hold_at_deadline, which only a run can follow")
     if not found.method_ids:
         return Decision(LEAVE, "no drain method runs on this VM")
+    if record is None and found.records >= MOST_RECORDS:
+        return Decision(LEAVE, f"this VM has {found.records} records, which are too many; a run may still drain it. Find out what lists so many events")
     if record is not None and is_drained(record, found.method_ids, found.boot_id):
         return Decision(LEAVE, "drained")
     if record is not None and record["phase"] == "failed" and record["attempts"] >= MOST_ATTEMPTS:

@@ -22,30 +22,35 @@ from ...imds.transport import LocalTransport
 from ...journal.record_store import DEFAULT_PATH
 from ..settings import Settings
 from .content import DrainContent
-from .served_event import WATCHER, ServedEvent, VmAccess
+from .endpoint import Endpoint
+from .served_event import CONNECT_SECONDS, WATCHER, ServedEvent, VmAccess
 from .triggers import Triggers
 
 # Between two looks at methods that drain.
 PAUSE = 0.5
-CONNECT_SECONDS = 2.0
-REQUEST_SECONDS = 10.0
-RETRIES = 3
+REQUEST_SECONDS = 3.0
+# It runs at least so long: what names it again and again must not start it more often.
+SHORTEST_SECONDS = 5.0
 SYSTEMCTL_SECONDS = 20.0
 
 
-def serve(triggers: Triggers, vm: VmAccess) -> bool:
-    """Serve every event that is asked for. Return whether all went well. A trigger is removed when its event is served: killed before, it starts anew."""
+def serve(triggers: Triggers, vm: VmAccess, shortest: float = SHORTEST_SECONDS) -> bool:
+    """Serve every event that is asked for, and last at least ``shortest`` seconds. Return whether all went well.
+
+    A trigger is removed when its event is served: killed before, it starts anew.
+    """
     served: dict[str, ServedEvent] = {}
-    went_well = True
+    went_well, end = True, vm.clock.monotonic() + shortest
     while True:
         for event_id in triggers.take():
             served.setdefault(event_id, ServedEvent(event_id, vm))
-        for event_id, event in list(served.items()):
+        # What drains goes first: to look for another event may take seconds.
+        for event_id, event in sorted(served.items(), key=lambda item: not item[1].began):
             if event.step():
                 went_well = went_well and not event.failed
                 del served[event_id]
                 triggers.remove(event_id)
-        if not served:
+        if not served and vm.clock.monotonic() >= end:
             return went_well
         vm.clock.sleep(PAUSE)
 
@@ -62,8 +67,9 @@ def this_vm(settings: Settings, content: DrainContent, log: t.Callable[[str], No
         machine=_machine,
     )
     transport = LocalTransport(settings.endpoint)
-    client = Client(transport, settings.api_version, RETRIES, CONNECT_SECONDS, REQUEST_SECONDS, clock, access.warn)
-    return VmAccess(settings, content, access, client, LocalFiles(settings.records_path or DEFAULT_PATH), host, clock, WATCHER + uuid.uuid4().hex[:12], log)
+    client = Client(transport, settings.api_version, 0, CONNECT_SECONDS, REQUEST_SECONDS, clock, access.warn)
+    endpoint = Endpoint(client, settings.vm_name, clock)
+    return VmAccess(settings, content, access, endpoint, LocalFiles(settings.records_path or DEFAULT_PATH), host, clock, WATCHER + uuid.uuid4().hex[:12], log)
 
 
 def _machine(now: t.Callable[[], str]) -> Machine:

@@ -14,7 +14,6 @@ from ...core.errors import ScheduledEventsError
 from ...host.access import HostAccess, Result
 from ...host.files import Files
 from ...host.system import Host
-from ...imds.client import Client
 from ...imds.document import Event, names_vm
 from ...imds.enabled_since import boot_id_of, note_asked
 from ...imds.identity import Identity, read_identity
@@ -26,12 +25,14 @@ from ..settings import Settings
 from .content import DrainContent
 from .decision import APPROVE, LEAVE, NO_RULE, Decision, Situation, decide, rule_of_record
 from .due import PREEMPT, is_due
+from .endpoint import Endpoint, Seen
 from .rules import first_match
 
 # How the ids of the watcher's runs begin. One draining unit runs at a time, so another lease of it is that of one that was killed.
 WATCHER = "watcher"
 LEASE_SECONDS = 30.0
 RENEW_SECONDS = 10.0
+CONNECT_SECONDS = 2.0
 # Longer than a Preempt's notice. Where the event is still listed then, the asker starts the unit again.
 MOST_SECONDS = 60.0
 
@@ -42,7 +43,7 @@ class VmAccess(t.NamedTuple):
     settings: Settings
     content: DrainContent
     access: HostAccess
-    client: Client
+    endpoint: Endpoint
     files: Files
     host: Host
     clock: Clock
@@ -61,6 +62,7 @@ class ServedEvent:
         self._end = vm.clock.monotonic() + MOST_SECONDS
         self._renewed_at: float | None = None
         self._event: Event | None = None
+        self._problem = ""
         self._rule: t.Mapping[str, t.Any] = {}
         self._identity: Identity = read_identity(None)
 
@@ -71,8 +73,17 @@ class ServedEvent:
         except (ScheduledEventsError, OSError) as error:
             return self._over(f"nothing was done: {error}", failed=True)
 
+    @property
+    def began(self) -> bool:
+        """Return whether its drain goes on."""
+        return self._event is not None
+
     def _begin(self) -> bool:
-        event = self._find()
+        try:
+            seen = self._vm.endpoint.look()
+        except ScheduledEventsError as error:
+            return self._has_no_answer(str(error))
+        event = self._find(seen)
         if event is None:
             return self._over("the endpoint does not list it for this VM, or not yet: nothing to do")
         decision = self._decide(event)
@@ -84,18 +95,26 @@ class ServedEvent:
         self._vm.log(f"event {self._event_id} ({event['event_type']}): {decision.action}: {decision.why}")
         return self._approve() if decision.action == APPROVE else self._go_on()
 
-    def _find(self) -> Event | None:
+    def _has_no_answer(self, problem: str) -> bool:
+        """Go on asking as long as a Preempt may last. Return whether that is over."""
+        if self._vm.clock.monotonic() >= self._end:
+            return self._over(f"nothing was done: {problem}", failed=True)
+        if problem != self._problem:
+            self._vm.log(f"event {self._event_id}: asked again every second: {problem}")
+        self._problem = problem
+        return False
+
+    def _find(self, seen: Seen) -> Event | None:
         """Return the event, as the endpoint lists it for this VM now, if it is due. The trigger is a hint only."""
-        document = self._vm.client.get_document()
         # A run that finds the event gone has to know since when Scheduled Events have been enabled: before that an empty list proves nothing.
         note_asked(self._vm.files, self._vm.host)
-        self._identity = read_identity(self._vm.client.get_instance())
+        self._identity = seen.identity
         name = self._vm.settings.vm_name or self._identity["name"]
-        for event in document.events:
-            if str(event["event_id"]).strip().lower() != self._event_id:
-                continue
+        same = [event for event in seen.events if str(event["event_id"]).strip().lower() == self._event_id]
+        for event in same:
             if name is not None and names_vm(event["resources"] or [], name) and is_due(event, self._vm.settings, self._vm.host.now()):
-                return event
+                # Listed twice, it names all that any entry names: an approval is for all of them.
+                return {**event, "resources": [vm for one in same for vm in one["resources"] or []]} if len(same) > 1 else event
         return None
 
     def _decide(self, event: Event) -> Decision:
@@ -104,11 +123,12 @@ class ServedEvent:
         self._rule = rule_of_record(rule or NO_RULE, record, records)
         method_ids = [str(method["id"]) for method in self._vm.content.methods]
         boot_id = boot_id_of(self._vm.files, self._vm.host)
-        return decide(Situation(event, record, rule, method_ids, boot_id, self._vm.host.now(), self._at_work()))
+        return decide(Situation(event, record, rule, method_ids, boot_id, self._vm.host.now(), self._at_work(), len(records)))
 
     def _records(self) -> list[Record]:
         """Return the records of this VM. Raise RecordsError where one cannot be read: it might be the one of this event."""
-        reading = RecordStore(self._vm.files, self._vm.host).read_all(self._identity["vm_id"], set_aside=True)
+        # Nothing is set aside: a wrong answer about this VM's identity must not take away what an undo needs.
+        reading = RecordStore(self._vm.files, self._vm.host).read_all(self._identity["vm_id"])
         if not reading.readable:
             raise RecordsError("; ".join(reading.problems))
         return reading.records
@@ -186,9 +206,11 @@ class ServedEvent:
             "vm_name": name_of_vm,
             "endpoint": settings.endpoint,
             "api_version": settings.api_version,
-            "connect_timeout": self._vm.client.connect_timeout,
+            "connect_timeout": CONNECT_SECONDS,
         }
-        return Acting(options, self._vm.access).take({"action": name, "event_id": self._event_id, "lease": self._lease(), **action})
+        # As Azure writes it, which is what records and people see.
+        event_id = self._event_id if self._event is None else str(self._event["event_id"])
+        return Acting(options, self._vm.access).take({"action": name, "event_id": event_id, "lease": self._lease(), **action})
 
     def _lease(self) -> dict[str, t.Any]:
         return {"run": self._vm.run, "seconds": LEASE_SECONDS}

@@ -44,15 +44,13 @@ class Triggers:
             names = sorted(entry.name for entry in itertools.islice(entries, MOST_LISTED))
             found = [name for name in names if GUID.fullmatch(name)][:MOST]
             for name in set(names).difference(found):
-                _remove(name, folder)
+                _clear(name, folder)
         return found
 
     def remove(self, event_id: str) -> None:
         """Note that an event has been served."""
         with _Folder(self._where) as folder:
-            if not _remove(event_id, folder):
-                # A folder with something in it, which the asker never makes: under another name it starts nothing.
-                os.rename(event_id, f".{uuid.uuid4().hex}", src_dir_fd=folder, dst_dir_fd=folder)
+            _clear(event_id, folder)
 
 
 class _Folder:
@@ -66,6 +64,12 @@ class _Folder:
 
     def __exit__(self, *error: t.Any) -> None:
         os.close(self._descriptor)
+
+
+def _clear(name: str, folder: int) -> None:
+    """Remove a name, or rename it so that it starts nothing: a folder with something in it, which the asker never makes."""
+    if not _remove(name, folder) and not name.startswith("."):
+        os.rename(name, f".{uuid.uuid4().hex}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _remove(name: str, folder: int) -> bool:

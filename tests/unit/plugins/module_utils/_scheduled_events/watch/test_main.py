@@ -89,6 +89,23 @@ def until(condition: Callable[[], object], seconds: float = 20) -> None:
         time.sleep(0.05)
 
 
+def test_alive_is_yes_once_it_has_asked_and_reads_nothing_but_the_state(watcher: Watcher, tmp_path: pathlib.Path) -> None:
+    state = tmp_path / "runtime" / "state.json"
+    assert watcher.run("alive").returncode == 1
+    asker = subprocess.Popen(watcher.command("ask"))
+    try:
+        until(lambda: watcher.run("alive").returncode == 0)
+    finally:
+        asker.kill()
+        asker.wait(10)
+    # Whoever has taken the asker over puts a pipe or a link in its place: root neither waits nor follows.
+    for put in (os.mkfifo, lambda path: os.symlink("/etc/hostname", path)):
+        state.unlink()
+        put(state)
+        done = watcher.run("alive")
+        assert done.returncode == 1 and "cannot be read" in done.stderr
+
+
 def test_equal_files_give_equal_bytes(tmp_path: pathlib.Path, archive: pathlib.Path) -> None:
     assert pack(tmp_path / "again.pyz").read_bytes() == archive.read_bytes()
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import FILE_BYTES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import TEMPORARY, SharedFolder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.spool import ACCEPTED, WAITING, Spool
 
@@ -87,14 +88,34 @@ def test_a_damaged_file_is_no_message(tmp_path: pathlib.Path, content: bytes) ->
     assert [kept.read(entry) for entry in kept.entries()] == [None]
 
 
-def test_no_link_and_no_pipe_is_read(tmp_path: pathlib.Path) -> None:
+def test_no_link_no_pipe_and_no_folder_is_a_message(tmp_path: pathlib.Path) -> None:
     (tmp_path / "secret").write_text('{"id": "' + f"{1:032x}" + '"}')
     (tmp_path / f"000000000001-{1:032x}.waiting").symlink_to(tmp_path / "secret")
     os.mkfifo(tmp_path / f"000000000002-{2:032x}.waiting")
+    (tmp_path / f"000000000003-{3:032x}.waiting").mkdir()
     kept = spool(tmp_path)
-    for entry in kept.entries():
-        with pytest.raises(OSError):
-            kept.read(entry)
+    kept.add([message(4)])
+    assert [entry.id for entry in kept.entries()] == [f"{4:032x}"]
+
+
+def test_a_link_that_takes_the_place_of_a_message_is_not_followed(tmp_path: pathlib.Path) -> None:
+    kept = spool(tmp_path)
+    kept.add([message(1)])
+    (entry,) = kept.entries()
+    os.rename(tmp_path / entry.name, tmp_path / "elsewhere")
+    (tmp_path / entry.name).symlink_to(tmp_path / "elsewhere")
+    assert kept.read(entry) is None
+
+
+def test_what_is_too_large_or_has_the_last_number_keeps_no_message_from_being_told(tmp_path: pathlib.Path) -> None:
+    (tmp_path / f"000000000001-{1:032x}.waiting").write_bytes(b" " * (FILE_BYTES + 1))
+    (tmp_path / f"999999999999-{9:032x}.waiting").write_text("{}")
+    kept = spool(tmp_path)
+    kept.add([message(2)])
+    large, good = kept.entries()
+    assert kept.read(large) is None and kept.read(good) is not None and good.number == 2
+    kept.remove(large)
+    assert [entry.id for entry in kept.entries()] == [f"{2:032x}"]
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,13 @@ def test_a_folder_named_as_an_event_starts_the_unit_once_only(folder: pathlib.Pa
     assert [path.name[0] for path in folder.iterdir()] == ["."]
 
 
+def test_a_folder_that_only_looks_like_an_event_starts_the_unit_once_only(folder: pathlib.Path) -> None:
+    (folder / "gggggggg-gggg-gggg-gggg-gggggggggggg" / "in").mkdir(parents=True)
+    triggers = Triggers(str(folder))
+    assert triggers.take() == [] and triggers.take() == []
+    assert [path.name[0] for path in folder.iterdir()] == ["."]
+
+
 def test_a_full_folder_is_served_in_parts(folder: pathlib.Path) -> None:
     for unused in range(3000):
         (folder / str(uuid.uuid4())).touch()
