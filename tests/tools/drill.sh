@@ -8,13 +8,13 @@
 # checkout can help it along.
 set -eu
 
-usage="usage: drill.sh [--spot] [-v|-vv|-vvv] [-e NAME=VALUE]..."
+usage="usage: drill.sh [--spot] [-v|-vv|-vvv|-vvvv] [-e NAME=VALUE]..."
 playbook=drill
 options=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --spot) playbook=drill_spot ;;
-    -v | -vv | -vvv) options+=("$1") ;;
+    -v | -vv | -vvv | -vvvv) options+=("$1") ;;
     -e)
       [ $# -gt 1 ] || { echo "drill.sh: -e needs NAME=VALUE. $usage" >&2; exit 2; }
       options+=(-e "$2")
@@ -30,8 +30,16 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 : "${ANSIBLE_COLLECTIONS_PATH:=$root/.build/tree}"
 export ANSIBLE_COLLECTIONS_PATH ANSIBLE_LOCALHOST_WARNING=0 ANSIBLE_INVENTORY_UNPARSED_WARNING=0
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# Ansible cleans up after a failure, but not when it is interrupted. With the simulator all that the drill started ends.
+end() {
+  for note in "$folder"/maintenance-drill-*/simulator.pid; do
+    if [ -e "$note" ]; then kill "$(cat "$note")" && sleep 2; fi
+  done
+  rm -rf "$folder"
+}
+trap end EXIT
 cd "$folder"
+export TMPDIR="$folder"
 : "${ANSIBLE_STDOUT_CALLBACK:=maintenance.azure.maintenance_progress}"
 export ANSIBLE_STDOUT_CALLBACK
 ansible-playbook "maintenance.azure.$playbook" ${options[@]+"${options[@]}"}
