@@ -186,7 +186,7 @@ def heavy_suites() -> list[Suite]:
         *lint_suites(),
         # Not in `make test`: it downloads Debian's package of Prometheus.
         Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
-        Suite("artifact", ("tests/tools/artifact.sh",), 300),
+        Suite("artifact", ("tests/tools/artifact.sh",), 420),
     ]
 
 
