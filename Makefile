@@ -17,7 +17,7 @@ help: ## Say what there is
 environment:
 	@tests/tools/environment.sh test > /dev/null
 
-drill: environment ## Rehearse: three machines played on loopback, a maintenance at 60 times the speed
+drill: environment ## Rehearse: three machines played on loopback, a maintenance at 60 times the speed; DRILL_ARGS=--spot: an eviction
 	@tests/tools/drill.sh $(DRILL_ARGS)
 
 test: environment ## Every test that needs neither root nor a second ansible-core

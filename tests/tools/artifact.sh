@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Builds the collection, installs the archive in an empty place, deletes all that a collection must be able to do without, and runs
-# the drill from what is left.
+# both drills from what is left.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,3 +37,4 @@ for entry in * .[!.]*; do
 done
 ls -A
 "$here/drill.sh"
+"$here/drill.sh" --spot

@@ -74,7 +74,7 @@ def test_suites() -> list[Suite]:
     others = [folder for folder in pytest_folders() if folder not in ("crash", "playbooks", *quick)]
     others.sort(key=lambda folder: folder not in ("trust", "model"))
     slow = [pytest_suite("crash", 2400), *playbook_suites(), *(pytest_suite(folder, 2400) for folder in others)]
-    return [*slow, *(pytest_suite(folder, 1800) for folder in quick), drill("test")]
+    return [*slow, *(pytest_suite(folder, 1800) for folder in quick), drill("test"), drill_spot()]
 
 
 def playbook_suites() -> list[Suite]:
@@ -92,6 +92,11 @@ def drill(environment_name: str) -> Suite:
     name = "drill" if environment_name == "test" else f"drill-{environment_name}"
     # It waits for the rehearsed hours at 60 times their speed: half of its time.
     return Suite(name, ("tests/tools/drill_checked.sh",), 300, environment=environment_name, needs=needs_environment(environment_name), load=0.5)
+
+
+def drill_spot() -> Suite:
+    # It waits for the 30 seconds of notice: more than half of its time.
+    return Suite("drill-spot", ("tests/tools/drill_checked.sh", "--spot"), 300, load=0.4)
 
 
 def needs_environment(name: str) -> tuple[str, ...]:
@@ -181,7 +186,7 @@ def heavy_suites() -> list[Suite]:
         *lint_suites(),
         # Not in `make test`: it downloads Debian's package of Prometheus.
         Suite("monitoring", ("python", "-m", "pytest", "-q", "-ra", "tests/monitoring"), 600, "pytest", load=LOADS["monitoring"]),
-        Suite("artifact", ("tests/tools/artifact.sh",), 300),
+        Suite("artifact", ("tests/tools/artifact.sh",), 420),
     ]
 
 

@@ -164,8 +164,8 @@ def test_names_of_this_collection_exist(page: pathlib.Path) -> None:
 
 @each_page
 def test_variables_named_exist(page: pathlib.Path) -> None:
-    rulebooks = {path.stem for path in (ROOT / "extensions" / "eda" / "rulebooks").glob("*.yml")}
-    known, code = role_options() | set(POLICY_KEYS) | rulebooks, text_of_code()
+    files = {path.stem for folder in ("extensions/eda/rulebooks", "playbooks") for path in (ROOT / folder).glob("*.yml")}
+    known, code = role_options() | set(POLICY_KEYS) | files, text_of_code()
     for name in set(PREFIXED.findall(page.read_text())):
         assert name in known or re.search(rf"\b{name}\b", code), f"{page.name} names {name}"
 
