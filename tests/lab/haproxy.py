@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -67,6 +68,9 @@ class Backend:
                 self._listener.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+            # Closed alone, it listens on until accept() returns.
+            with contextlib.suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
             self._listener = None
 

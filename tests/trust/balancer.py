@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import socket
@@ -63,6 +64,9 @@ class Balancer:
         return [command for command in self.commands if command.startswith("set ")]
 
     def close(self) -> None:
+        # Closed alone, it listens on until accept() returns.
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         os.unlink(self.socket)
         self._folder.rmdir()

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import pathlib
@@ -157,6 +158,9 @@ class Server:
         return self
 
     def __exit__(self, *unused: t.Any) -> None:
+        # Closed alone, it listens on until accept() returns, and a later server may get the same port: then each answers some of the other's requests.
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
     def _accept(self) -> None:
