@@ -18,7 +18,8 @@ description:
   - A message is a hint, never an order. Whatever is not a message about scheduled events becomes C(form=unknown) with its reason in C(problem). No message
     makes this filter fail.
   - A sender beyond its rate is dropped, and reported once a minute by an event with C(form=dropped).
-  - Texts have no beginning of a template in them, and names that Azure does not allow are left out, because rulebooks and playbooks render what they get.
+  - Texts have no beginning of a template in them, Ansible's header C(#jinja2:) included, and names that Azure does not allow are left out, because rulebooks
+    and playbooks render what they get.
   - It must be the first filter of a source. ansible-rulebook 1.2 or newer is needed.
 options:
   most_per_minute:
