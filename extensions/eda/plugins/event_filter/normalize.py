@@ -18,6 +18,8 @@ description:
   - A message is a hint, never an order. Whatever is not a message about scheduled events becomes C(form=unknown) with its reason in C(problem). No message
     makes this filter fail.
   - A sender beyond its rate is dropped, and reported once a minute by an event with C(form=dropped).
+  - A message of Event Grid may have several resources. It gives one event for each C(EventId), with the names of all its resources. At most 32 C(EventId)s and
+    1000 resources of a message are read; what is left out is reported in the same way. Each event in a message counts as a message.
   - Texts have no beginning of a template in them, Ansible's header C(#jinja2:) included, and names that Azure does not allow are left out, because rulebooks
     and playbooks render what they get.
   - It must be the first filter of a source. ansible-rulebook 1.2 or newer is needed.

@@ -34,10 +34,7 @@ class Rate:
 
     def admit(self, sender: str, most: int, now: float) -> bool:
         """Count a message, and return whether it is passed on. ``now`` is a clock's seconds that never go back."""
-        count = self._counts.setdefault(sender, _Count(now))
-        self._counts.move_to_end(sender)
-        while len(self._counts) > self._most_senders:
-            self._counts.popitem(last=False)
+        count = self._count(sender, now)
         if now - count.began >= WINDOW_SECONDS:
             count.began, count.passed = now, 0
         if count.passed < most:
@@ -45,6 +42,10 @@ class Rate:
             return True
         count.dropped += 1
         return False
+
+    def drop(self, sender: str, number: int, now: float) -> None:
+        """Count what was dropped for another reason than the rate, so that it is reported like the rest."""
+        self._count(sender, now).dropped += number
 
     def to_report(self, sender: str, now: float) -> int:
         """Return how many messages of the sender were dropped since the last report; 0 if that was less than a minute ago."""
@@ -55,3 +56,10 @@ class Rate:
             return 0
         dropped, count.dropped, count.reported_at = count.dropped, 0, now
         return dropped
+
+    def _count(self, sender: str, now: float) -> _Count:
+        count = self._counts.setdefault(sender, _Count(now))
+        self._counts.move_to_end(sender)
+        while len(self._counts) > self._most_senders:
+            self._counts.popitem(last=False)
+        return count
