@@ -36,6 +36,14 @@ options:
     description: How many events may have their first news in a minute. Each starts a run.
     type: int
     default: 60
+  most_new_events_per_sender:
+    description:
+      - How many events may have their first news from one sender within ten minutes, so that one VM's made-up events do not hold all places of ansible-rulebook
+        for runs. More are left out and reported like the rest, and watchers repeat them. News of an event that another sender told of is not counted.
+      - Senders' names are what messages say. A sender that lies about its name can use up what all have together; then the schedule serves.
+      - Messages of Event Grid without C(subject) have their topic or nothing as the sender. Set more if many VMs have the same.
+    type: int
+    default: 4
   repeat_seconds:
     description: A message that comes again within so many seconds after it was passed on tells nothing new, and is left out.
     type: float
@@ -91,8 +99,15 @@ def main(
     most_per_minute: int = 30,
     most_in_all_per_minute: int = 3000,
     most_new_events_per_minute: int = 60,
+    most_new_events_per_sender: int = 4,
     repeat_seconds: float = 60.0,
 ) -> list[dict[str, Any]]:
     """Return what the rules see of a message: a list of events, which may be empty."""
-    limits = Limits(int(most_per_minute), int(most_in_all_per_minute), int(most_new_events_per_minute), float(repeat_seconds))
+    limits = Limits(
+        int(most_per_minute),
+        int(most_in_all_per_minute),
+        int(most_new_events_per_minute),
+        int(most_new_events_per_sender),
+        float(repeat_seconds),
+    )
     return [{"maintenance": shape} for shape in _RECEIVER.receive(event, limits, time.monotonic())]

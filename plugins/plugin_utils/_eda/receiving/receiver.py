@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 UNNAMED = "(a sender without a name)"
 ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
+# A run holds one of ansible-rulebook's 25 places until its event is over. So events are counted for longer than messages.
+SENDER_EVENTS_SECONDS = 600.0
 # After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
 FORGOTTEN_SECONDS = 86400.0
 
@@ -36,6 +38,7 @@ class Limits:
     most_per_minute: int = 30
     most_in_all_per_minute: int = 3000
     most_new_events_per_minute: int = 60
+    most_new_events_per_sender: int = 4
     repeat_seconds: float = 60.0
 
 
@@ -47,6 +50,7 @@ class Receiver:
         self._senders = Rate()
         self._all = Rate()
         self._new_events = Rate()
+        self._senders_new_events = Rate(SENDER_EVENTS_SECONDS)
         self._large_messages = Rate()
         self._messages = Memory()
         self._events = Memory()
@@ -98,18 +102,29 @@ class Receiver:
             # A run was started after the first one, or will be: the second one tells nothing more.
             return []
         if not self._events.within(shape["event_id"], FORGOTTEN_SECONDS, now):
-            if not self._new_events.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
+            if not self._may_be_new(shape["sender"] or UNNAMED, limits, now):
                 return self._reports(shape["sender"], limits, now)
             shape = {**shape, "new_event": True}
         self._messages.add(key, now)
         self._events.add(shape["event_id"], now)
         return [{**shape, "vms": self._vms.add(shape["event_id"], shape["resources"])}]
 
+    def _may_be_new(self, sender: str, limits: Limits, now: float) -> bool:
+        # The sender first: its made-up events must not use up what all have together.
+        if not self._senders_new_events.admit(sender, limits.most_new_events_per_sender, now):
+            return False
+        if self._new_events.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
+            return True
+        # A flood of other senders must not cost this one its next ten minutes.
+        self._senders_new_events.take_back(sender)
+        return False
+
     def _reports(self, sender: str | None, limits: Limits, now: float) -> list[Shape]:
         wanted = (
             (self._senders, sender or UNNAMED, f"{limits.most_per_minute} in a minute"),
             (self._all, ALL, f"{limits.most_in_all_per_minute} in a minute"),
             (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
+            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in ten minutes"),
             (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),
         )
         reports = []
