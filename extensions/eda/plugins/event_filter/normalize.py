@@ -18,7 +18,10 @@ description:
   - A message is a hint, never an order. Whatever is not a message about scheduled events becomes C(form=unknown) with its reason in C(problem). No message
     makes this filter fail.
   - A sender beyond its rate is dropped, and reported once a minute by an event with C(form=dropped).
-  - Texts have no beginning of a template in them, and names that Azure does not allow are left out, because rulebooks and playbooks render what they get.
+  - A message of Event Grid may have several resources. It gives one event for each C(EventId), with the names of all its resources. At most 32 C(EventId)s and
+    1000 resources of a message are read; what is left out is reported in the same way. Each event in a message counts as a message.
+  - Texts have no beginning of a template in them, Ansible's header C(#jinja2:) included, and names that Azure does not allow are left out, because rulebooks
+    and playbooks render what they get.
   - It must be the first filter of a source. ansible-rulebook 1.2 or newer is needed.
 options:
   most_per_minute:
@@ -33,6 +36,14 @@ options:
     description: How many events may have their first news in a minute. Each starts a run.
     type: int
     default: 60
+  most_new_events_per_sender:
+    description:
+      - How many events may have their first news from one sender within ten minutes, so that one VM's made-up events do not hold all places of ansible-rulebook
+        for runs. More are left out and reported like the rest, and watchers repeat them. News of an event that another sender told of is not counted.
+      - Senders' names are what messages say. A sender that lies about its name can use up what all have together; then the schedule serves.
+      - Messages of Event Grid without C(subject) have their topic or nothing as the sender. Set more if many VMs have the same.
+    type: int
+    default: 4
   repeat_seconds:
     description: A message that comes again within so many seconds after it was passed on tells nothing new, and is left out.
     type: float
@@ -88,8 +99,15 @@ def main(
     most_per_minute: int = 30,
     most_in_all_per_minute: int = 3000,
     most_new_events_per_minute: int = 60,
+    most_new_events_per_sender: int = 4,
     repeat_seconds: float = 60.0,
 ) -> list[dict[str, Any]]:
     """Return what the rules see of a message: a list of events, which may be empty."""
-    limits = Limits(int(most_per_minute), int(most_in_all_per_minute), int(most_new_events_per_minute), float(repeat_seconds))
+    limits = Limits(
+        int(most_per_minute),
+        int(most_in_all_per_minute),
+        int(most_new_events_per_minute),
+        int(most_new_events_per_sender),
+        float(repeat_seconds),
+    )
     return [{"maintenance": shape} for shape in _RECEIVER.receive(event, limits, time.monotonic())]

@@ -18,6 +18,9 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 BYTES = 1024 * 1024
 # Messages in one delivery. Event Grid sends a batch of a few.
 MESSAGES = 100
+# EventIds in one message, and resources in it that are read. Event Grid sends one event, in a few resources. Each EventId may start a run.
+EVENTS = 32
+RESOURCES = 1000
 # A number or an empty container counts as so many bytes, so that a million of them are too much as well.
 LEAST = 2
 

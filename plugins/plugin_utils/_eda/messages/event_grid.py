@@ -16,8 +16,8 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import CHANGED, GONE, LISTED
 
-from . import event_fields, texts
-from .shape import EVENT_GRID, Shape, shaped
+from . import bounds, event_fields, texts
+from .shape import EVENT_GRID, Reading, Shape, shaped
 
 PUBLISHERS = ("microsoft.maintenance/", "microsoft.resourcenotifications.maintenanceresources.")
 VALIDATION = "microsoft.eventgrid.subscriptionvalidationevent"
@@ -38,8 +38,8 @@ def is_event_grid(message: Mapping[str, Any]) -> bool:
     return kind_of(message).startswith(PUBLISHERS) or kind_of(message) == VALIDATION
 
 
-def read_event_grid(message: Mapping[str, Any]) -> list[Shape]:
-    """Return one shape for each event. Raise ValueError with the reason if it is not readable."""
+def read_event_grid(message: Mapping[str, Any]) -> Reading:
+    """Return one shape for each EventId. Raise ValueError with the reason if it is not readable."""
     if kind_of(message) == VALIDATION:
         raise ValueError("Event Grid asks whether this subscriber wants its messages, which a webhook of Event-Driven Ansible cannot answer; use Service Bus")
     data = message.get("data")
@@ -50,7 +50,12 @@ def read_event_grid(message: Mapping[str, Any]) -> list[Shape]:
         found.append(single)
     if not found:
         raise ValueError("it names no resource")
-    return [_shape(message, resource) for resource in found[: texts.MOST_NAMES]]
+    events: dict[str, list[Shape]] = {}
+    for resource in found[: bounds.RESOURCES]:
+        shape = _shape(message, resource)
+        if len(events) < bounds.EVENTS or shape["event_id"] in events:
+            events.setdefault(shape["event_id"], []).append(shape)
+    return Reading([_merged(shapes) for shapes in events.values()], len(found) - sum(map(len, events.values())))
 
 
 def sender_of(message: Mapping[str, Any]) -> str | None:
@@ -59,6 +64,17 @@ def sender_of(message: Mapping[str, Any]) -> str | None:
         if isinstance(value, str) and value.strip("/"):
             return texts.text(texts.EVENT_BELOW_VM.sub("", value) or value, texts.LONGEST_RESOURCE_ID)
     return texts.text(message.get("topic", message.get("source")), texts.LONGEST_RESOURCE_ID)
+
+
+def _merged(shapes: list[Shape]) -> Shape:
+    """Return what the resources of one event say together: the fields of the first, and the names of all."""
+    # A resource without names leaves open which VMs the event is about, so the names of the others do not suffice.
+    names = [shape["resources"] for shape in shapes] if all(shape["resources"] for shape in shapes) else []
+    return {**shapes[0], "resources": _each_once(names), "resource_ids": _each_once([shape["resource_ids"] for shape in shapes])}
+
+
+def _each_once(lists: list[list[str]]) -> list[str]:
+    return list(dict.fromkeys(value for values in lists for value in values))[: texts.MOST_NAMES]
 
 
 def _shape(message: Mapping[str, Any], resource: Mapping[str, Any]) -> Shape:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import texts
 
@@ -21,6 +21,14 @@ UNKNOWN = "unknown"
 DROPPED = "dropped"
 
 Shape = dict[str, Any]
+
+
+class Reading(NamedTuple):
+    """What was read out of one message, and how many resources in it were too many."""
+
+    shapes: list[Shape]
+    dropped: int = 0
+
 
 EMPTY: Shape = {
     "form": UNKNOWN,

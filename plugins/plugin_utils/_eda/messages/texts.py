@@ -6,7 +6,7 @@
 """Values out of a message of unknown origin: bounded, and harmless wherever a rulebook or a playbook puts them.
 
 A rulebook renders its arguments with Jinja2, and Ansible renders the extra variables that come of it once more. So no text leaves here with the beginning of a
-template in it, and a name only if it could be one of Azure's: a pattern of hosts is none.
+template or Ansible's override header in it, and a name only if it could be one of Azure's: a pattern of hosts is none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ LONGEST_RESOURCE_ID = 1000
 # One event may name all VMs of a scale set.
 MOST_NAMES = 1000
 
-TEMPLATE = re.compile(r"\{(?=[{%#])")
+# Jinja2's own delimiters, and the header "#jinja2:" by which a text chooses delimiters of its own. Ansible reads the header at the beginning of a text only.
+# Here it is broken everywhere and in any case, because a rulebook may trim, split or lower a text before Ansible gets it.
+TEMPLATE = re.compile(r"\{(?=[{%#])|#(?=jinja2:)", re.IGNORECASE)
 GUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 NAME = re.compile(r"[^\W_][\w.-]*")
 RESOURCE_ID = re.compile(r"(?:/[\w.() -]+)+")
@@ -34,7 +36,8 @@ EVENT_BELOW_VM = re.compile(r"/providers/microsoft\.maintenance/.*", re.IGNORECA
 
 def text(value: Any, limit: int = LONGEST_TEXT) -> str | None:
     """Return a text for people, on one line and without the beginning of a template; None for what is no text."""
-    return TEMPLATE.sub("{ ", printable(value, limit)) if isinstance(value, str) else None
+    # A blank behind the first character breaks each of them.
+    return TEMPLATE.sub(r"\g<0> ", printable(value, limit)) if isinstance(value, str) else None
 
 
 def word(value: Any) -> str | None:

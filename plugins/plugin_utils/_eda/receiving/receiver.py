@@ -12,6 +12,7 @@ import hashlib
 import logging
 from typing import Any
 
+from ..messages import bounds
 from ..messages.deliveries import messages_in
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 UNNAMED = "(a sender without a name)"
 ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
+# A run holds one of ansible-rulebook's 25 places until its event is over. So events are counted for longer than messages.
+SENDER_EVENTS_SECONDS = 600.0
 # After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
 FORGOTTEN_SECONDS = 86400.0
 
@@ -35,6 +38,7 @@ class Limits:
     most_per_minute: int = 30
     most_in_all_per_minute: int = 3000
     most_new_events_per_minute: int = 60
+    most_new_events_per_sender: int = 4
     repeat_seconds: float = 60.0
 
 
@@ -42,7 +46,12 @@ class Receiver:
     """One source's messages."""
 
     def __init__(self) -> None:
-        self._rate = Rate()
+        # Apart from each other: no sender's name may stand for the count of all, and many names must not push that count out of the memory.
+        self._senders = Rate()
+        self._all = Rate()
+        self._new_events = Rate()
+        self._senders_new_events = Rate(SENDER_EVENTS_SECONDS)
+        self._large_messages = Rate()
         self._messages = Memory()
         self._events = Memory()
         self._vms = NamedVms()
@@ -52,9 +61,9 @@ class Receiver:
         try:
             messages = messages_in(delivery)
         except ValueError as error:
-            return self._limited(None, [unknown(f"Not a message about scheduled events: {error}.")], limits, now)
+            return self._limited(None, unknown(f"Not a message about scheduled events: {error}."), limits, now)
         except Exception as error:  # a delivery is never a reason for the rulebook to end
-            return self._limited(None, [unknown(f"Not a readable message: {type(error).__name__}.")], limits, now)
+            return self._limited(None, unknown(f"Not a readable message: {type(error).__name__}."), limits, now)
         return [shape for message in messages for shape in self._message(message, limits, now)]
 
     def _message(self, message: Any, limits: Limits, now: float) -> list[Shape]:
@@ -65,14 +74,25 @@ class Receiver:
         # The rate first: what is dropped is not read any further.
         if not self._within_rate(sender, limits, now):
             return self._reports(sender, limits, now)
-        return [passed for shape in normalized(message) for passed in self._passed(shape, limits, now)]
+        return self._read(message, sender, limits, now)
 
-    def _limited(self, sender: str | None, shapes: list[Shape], limits: Limits, now: float) -> list[Shape]:
-        return shapes if self._within_rate(sender, limits, now) else self._reports(sender, limits, now)
+    def _read(self, message: Any, sender: str | None, limits: Limits, now: float) -> list[Shape]:
+        first, *others = (reading := normalized(message)).shapes
+        passed = self._passed(first, limits, now)
+        # The message was counted once, for its first event. Each other event counts like one more message: it may start a run as well.
+        for shape in others:
+            passed += self._limited(sender, shape, limits, now)
+        if not reading.dropped:
+            return passed
+        self._large_messages.drop(sender or UNNAMED, reading.dropped, now)
+        return passed + self._reports(sender, limits, now)
+
+    def _limited(self, sender: str | None, shape: Shape, limits: Limits, now: float) -> list[Shape]:
+        return self._passed(shape, limits, now) if self._within_rate(sender, limits, now) else self._reports(sender, limits, now)
 
     def _within_rate(self, sender: str | None, limits: Limits, now: float) -> bool:
         # Both count: a flood of one sender must not use up what all have together.
-        return self._rate.admit(sender or UNNAMED, limits.most_per_minute, now) and self._rate.admit(ALL, limits.most_in_all_per_minute, now)
+        return self._senders.admit(sender or UNNAMED, limits.most_per_minute, now) and self._all.admit(ALL, limits.most_in_all_per_minute, now)
 
     def _passed(self, shape: Shape, limits: Limits, now: float) -> list[Shape]:
         if shape["form"] == UNKNOWN or not shape["news"]:
@@ -82,20 +102,36 @@ class Receiver:
             # A run was started after the first one, or will be: the second one tells nothing more.
             return []
         if not self._events.within(shape["event_id"], FORGOTTEN_SECONDS, now):
-            if not self._rate.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
+            if not self._may_be_new(shape["sender"] or UNNAMED, limits, now):
                 return self._reports(shape["sender"], limits, now)
             shape = {**shape, "new_event": True}
         self._messages.add(key, now)
         self._events.add(shape["event_id"], now)
         return [{**shape, "vms": self._vms.add(shape["event_id"], shape["resources"])}]
 
+    def _may_be_new(self, sender: str, limits: Limits, now: float) -> bool:
+        # The sender first: its made-up events must not use up what all have together.
+        if not self._senders_new_events.admit(sender, limits.most_new_events_per_sender, now):
+            return False
+        if self._new_events.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
+            return True
+        # A flood of other senders must not cost this one its next ten minutes.
+        self._senders_new_events.take_back(sender)
+        return False
+
     def _reports(self, sender: str | None, limits: Limits, now: float) -> list[Shape]:
-        wanted = ((sender or UNNAMED, limits.most_per_minute), (ALL, limits.most_in_all_per_minute), (NEW_EVENTS, limits.most_new_events_per_minute))
+        wanted = (
+            (self._senders, sender or UNNAMED, f"{limits.most_per_minute} in a minute"),
+            (self._all, ALL, f"{limits.most_in_all_per_minute} in a minute"),
+            (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
+            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in ten minutes"),
+            (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),
+        )
         reports = []
-        for name, most in wanted:
-            dropped = self._rate.to_report(name, now)
+        for rate, name, most in wanted:
+            dropped = rate.to_report(name, now)
             if dropped:
-                problem = f"{name}: more than {most} in a minute; dropped since the last report: {dropped}. Watchers repeat what no run has seen."
+                problem = f"{name}: more than {most}; dropped since the last report: {dropped}. Watchers repeat what no run has seen."
                 logger.warning("%s", problem)
                 reports.append(about_drops(problem, sender, dropped))
         return reports

@@ -84,11 +84,11 @@ def test_nonsense_is_a_failure(nonsense: Any):
 
 def test_the_filter_reads_what_the_source_tells():
     told = Watch(LISTED).watch.ask().messages
-    (shape,) = normalized(told[0])
+    (shape,) = normalized(told[0]).shapes
     assert (shape["form"], shape["change"], shape["event_id"], shape["sender"]) == ("watcher", "listed", EVENT_ID.lower(), "urn:maintenance.azure:vm:web1")
     failing = Watch(FAILS).watch
     told = [message for unused in range(3) for message in failing.ask().messages]
-    (shape,) = normalized(told[0])
+    (shape,) = normalized(told[0]).shapes
     assert (shape["form"], shape["change"], shape["news"]) == ("endpoint", "failing", False) and "nothing listens" in shape["problem"]
 
 

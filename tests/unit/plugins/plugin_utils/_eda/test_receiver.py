@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import bounds
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.memory import Memory
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.rates import MOST_SENDERS, Rate
-from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.receiver import Limits, Receiver
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.receiver import ALL, NEW_EVENTS, Limits, Receiver
 
 NOON = "2026-11-25T12:00:00Z"
 LIMITS = Limits()
+# For tests of the other limits by the events of one sender.
+MANY = Limits(most_new_events_per_sender=10**6)
 
 
 def guid(number: int) -> str:
@@ -24,6 +28,18 @@ def guid(number: int) -> str:
 
 def message(vm: str = "web1", number: int = 1, status: str = "Scheduled", kind: str = "listed") -> dict[str, Any]:
     return cloud_event(Change(kind, {"event_id": guid(number), "event_status": status, "resources": [vm]}), {"name": vm}, 1, NOON)
+
+
+def resource(number: int, status: str = "Scheduled", names: tuple[str, ...] = ("web1",)) -> dict[str, Any]:
+    return {"properties": {"EventId": guid(number), "EventStatus": status, "Resources": list(names)}}
+
+
+def event_grid(resources: list[dict[str, Any]], sender: str = "web1") -> dict[str, Any]:
+    return {"eventType": "microsoft.maintenance/scheduledevents/Write", "id": "1", "subject": sender, "data": {"resources": resources}}
+
+
+def news(shapes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [shape for shape in shapes if shape["news"]]
 
 
 def forms(shapes: list[dict[str, Any]]) -> list[str]:
@@ -62,13 +78,13 @@ def test_other_news_with_the_id_of_another_message_is_news():
 
 def test_a_sender_beyond_its_rate_is_dropped_and_reported_once_a_minute():
     receiver = Receiver()
-    found = [receiver.receive(message(number=number), LIMITS, number / 1000) for number in range(1000)]
+    found = [receiver.receive(message(number=number), MANY, number / 1000) for number in range(1000)]
     assert [len(shapes) for shapes in found] == [1] * 31 + [0] * 969
     assert forms(found[30]) == ["dropped"] and found[30][0]["dropped"] == 1 and "web1" in found[30][0]["problem"]
     # Others are served meanwhile.
-    assert forms(receiver.receive(message("web2", number=5000), LIMITS, 2)) == ["watcher"]
+    assert forms(receiver.receive(message("web2", number=5000), MANY, 2)) == ["watcher"]
     # The minute after, the sender is served again, and what was dropped in between is reported with the next drop.
-    later = [receiver.receive(message(number=2000 + number), LIMITS, 61) for number in range(31)]
+    later = [receiver.receive(message(number=2000 + number), MANY, 61) for number in range(31)]
     assert [forms(shapes) for shapes in later] == [["watcher"]] * 30 + [["dropped"]]
     assert later[30][0]["dropped"] == 970
 
@@ -101,9 +117,9 @@ def test_messages_without_a_sender_share_a_rate():
 def test_a_dropped_message_is_passed_on_when_it_is_repeated():
     receiver = Receiver()
     for number in range(31):
-        last = receiver.receive(message(number=number), LIMITS, 0)
+        last = receiver.receive(message(number=number), MANY, 0)
     assert forms(last) == ["dropped"]
-    assert [shape["new_event"] for shape in receiver.receive(message(number=30), LIMITS, 60)] == [True]
+    assert [shape["new_event"] for shape in receiver.receive(message(number=30), MANY, 60)] == [True]
 
 
 def test_memory_is_bounded():
@@ -113,3 +129,118 @@ def test_memory_is_bounded():
         memory.add(str(number), 0.0)
     assert len(rate._counts) == MOST_SENDERS and len(memory._seen) == 100
     assert memory.within(str(MOST_SENDERS + 499), 1, 0.5) and not memory.within("0", 1, 0.5)
+
+
+def test_the_events_of_one_message_count_like_messages():
+    receiver = Receiver()
+    limits = dataclasses.replace(MANY, most_per_minute=10)
+    shapes = receiver.receive(event_grid([resource(number) for number in range(12)]), limits, 0)
+    assert len(news(shapes)) == 10 and forms(shapes)[10:] == ["dropped"]
+    assert "web1: more than 10 in a minute" in shapes[10]["problem"]
+    assert news(receiver.receive(event_grid([resource(50)]), limits, 1)) == []
+    # All senders together: two messages of 10 events each.
+    receiver, limits = Receiver(), dataclasses.replace(MANY, most_in_all_per_minute=15)
+    found = [receiver.receive(event_grid([resource(10 * vm + number) for number in range(10)], f"vm{vm}"), limits, 0) for vm in range(2)]
+    assert [len(news(shapes)) for shapes in found] == [10, 5] and "all senders" in found[1][5]["problem"]
+
+
+def test_one_message_gives_one_shape_for_each_event():
+    resources = [resource(1, f"Status{number}", (f"vm{number}",)) for number in range(1000)]
+    (shape,) = Receiver().receive(event_grid(resources), LIMITS, 0)
+    assert (shape["news"], shape["event_status"], len(shape["resources"])) == (True, "Status0", 1000)
+    # More names than a run looks at: it looks at all.
+    assert shape["vms"] == []
+    (shape,) = Receiver().receive(event_grid([resource(1, names=("web1", "web2")), resource(1, names=("web2", "db1"))]), LIMITS, 0)
+    assert (shape["resources"], shape["vms"]) == (["web1", "web2", "db1"], ["db1", "web1", "web2"])
+
+
+def test_a_resource_without_names_leaves_the_names_of_its_event_open():
+    (shape,) = Receiver().receive(event_grid([resource(1, names=("web1",)), resource(1, names=())]), LIMITS, 0)
+    assert (shape["resources"], shape["vms"]) == ([], [])
+
+
+def test_the_ids_of_all_resources_of_an_event_are_kept():
+    ids = [f"/subscriptions/s/virtualMachines/vm{number % 2}" for number in range(4)]
+    (shape,) = Receiver().receive(event_grid([{**resource(1), "resourceId": found} for found in ids]), LIMITS, 0)
+    assert shape["resource_ids"] == ids[:2]
+
+
+def test_more_events_than_a_message_may_have_are_dropped_and_reported_once_a_minute():
+    receiver, limits = Receiver(), dataclasses.replace(MANY, most_per_minute=1000, most_new_events_per_minute=1000)
+    message = event_grid([resource(number) for number in range(1500)])
+    shapes = receiver.receive(message, limits, 0)
+    assert [shape["event_id"] for shape in news(shapes)] == [guid(number) for number in range(bounds.EVENTS)]
+    (report,) = shapes[bounds.EVENTS :]
+    assert (report["form"], report["dropped"]) == ("dropped", 1500 - bounds.EVENTS)
+    assert "web1: more than 32 events or 1000 resources in a message" in report["problem"]
+    assert receiver.receive(message, limits, 59) == []
+    assert [shape["dropped"] for shape in receiver.receive(message, limits, 119) if shape["form"] == "dropped"] == [2 * (1500 - bounds.EVENTS)]
+    # A later resource of an event that is read is read as well.
+    (*events, last) = news(Receiver().receive(event_grid([resource(number) for number in (*range(40), 31)]), limits, 0))
+    assert len(events) == 31 and last["event_id"] == guid(31)
+
+
+def test_no_sender_has_the_name_of_what_all_have_together():
+    receiver = Receiver()
+    limits = dataclasses.replace(MANY, most_in_all_per_minute=35, most_new_events_per_minute=31)
+    for name in (ALL, NEW_EVENTS):
+        assert len(news([shape for number in range(15) for shape in receiver.receive({**message(number=number), "source": name}, limits, 0)])) == 15
+    assert news(receiver.receive(message("web2", number=20), limits, 0))
+
+
+def test_many_senders_do_not_push_the_count_of_all_out_of_the_memory():
+    receiver, limits = Receiver(), dataclasses.replace(MANY, most_new_events_per_minute=1)
+    assert news(receiver.receive(message(number=1), limits, 0))
+    for number in range(MOST_SENDERS + 1):
+        receiver.receive({"source": f"liar{number}"}, limits, 1)
+    assert news(receiver.receive(message("web2", number=2), dataclasses.replace(MANY, most_in_all_per_minute=10**6, most_new_events_per_minute=1), 2)) == []
+
+
+def test_new_events_of_one_sender():
+    receiver = Receiver()
+    found = [receiver.receive(message(number=number), LIMITS, number) for number in range(25)]
+    assert [forms(shapes) for shapes in found] == [["watcher"]] * 4 + [["dropped"]] + [[]] * 20
+    assert "web1: more than 4 new events in ten minutes" in found[4][0]["problem"]
+    # Other senders are served meanwhile, and tell of the events that this one could not: then its news of them is passed on.
+    assert [shape["new_event"] for shape in receiver.receive(message("web2", number=4), LIMITS, 30)] == [True]
+    assert [shape["new_event"] for shape in receiver.receive(message(number=4), LIMITS, 30)] == [False]
+    # Repeated ten minutes after the first, what was dropped is new.
+    assert news(receiver.receive(message(number=5), LIMITS, 599)) == []
+    later = [receiver.receive(message(number=number), LIMITS, 600) for number in range(5, 10)]
+    assert [[shape["new_event"] for shape in news(shapes)] for shapes in later] == [[True]] * 4 + [[]]
+    # The drops since the report of second 599.
+    assert [shape["dropped"] for shape in receiver.receive(message(number=11), LIMITS, 660)] == [2]
+
+
+def test_new_events_in_one_message_are_counted_for_their_sender():
+    shapes = Receiver().receive(event_grid([resource(number) for number in range(25)]), LIMITS, 0)
+    assert forms(shapes) == ["event_grid"] * 4 + ["dropped"]
+
+
+def test_new_events_without_a_sender_share_a_count():
+    receiver = Receiver()
+    found = [receiver.receive({**message(number=number), "source": None}, LIMITS, 0) for number in range(6)]
+    assert [len(news(shapes)) for shapes in found] == [1] * 4 + [0] * 2
+
+
+def test_a_flood_of_others_does_not_use_up_what_a_sender_has():
+    receiver, limits = Receiver(), Limits(most_new_events_per_minute=1)
+    assert news(receiver.receive(message("liar", number=100), limits, 0))
+    for second in range(10):
+        assert news(receiver.receive(message(number=1), limits, second)) == []
+    for number in range(4):
+        assert news(receiver.receive(message(number=number), LIMITS, 59))
+
+
+def test_new_events_of_a_sender_do_not_use_up_what_all_have():
+    receiver, limits = Receiver(), Limits(most_new_events_per_minute=5)
+    for number in range(25):
+        receiver.receive(message("liar", number=number), limits, 0)
+    assert news(receiver.receive(message(number=100), limits, 0))
+
+
+def test_the_memory_of_new_events_is_bounded():
+    receiver, limits = Receiver(), Limits(most_in_all_per_minute=10**6, most_new_events_per_minute=10**6)
+    for number in range(MOST_SENDERS + 5):
+        assert news(receiver.receive({**message(number=number), "source": f"liar{number}"}, limits, 0))
+    assert len(receiver._senders_new_events._counts) == MOST_SENDERS
