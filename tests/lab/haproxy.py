@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pathlib
 import shutil
@@ -68,9 +67,6 @@ class Backend:
                 self._listener.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
-            # Closed alone, it listens on until accept() returns.
-            with contextlib.suppress(OSError):
-                self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
             self._listener = None
 
