@@ -139,7 +139,8 @@ class Rulebook:
         """Send the first news of one more event, and wait for its run: messages are handled in the order in which they came."""
         mark = str(uuid.uuid4())
         self._marks.add(mark)
-        assert self.send(message(mark, "mark")) == 200
+        # Of a sender of its own: one tells of few new events.
+        assert self.send(message(mark, f"mark{len(self._marks)}")) == 200
         end = time.monotonic() + PATIENCE_SECONDS
         while not any(run.event_id == mark for run in self._all()):
             assert time.monotonic() < end, self.text()[-6000:]

@@ -173,13 +173,13 @@ def test_a_flood_of_one_sender_is_dropped_and_others_are_served(rulebook: Rulebo
 
 
 def test_killed_and_started_again_it_serves_what_is_repeated(rulebook: Rulebook) -> None:
-    rulebook.send(message(EVENTS[13]))
+    rulebook.send(message(EVENTS[13], "web3"))
     begun(rulebook, EVENTS[13], 1)
     rulebook.kill()
     print(f"started again in {rulebook.start():.1f} s")
     restarted = time.time()
     # The same message, with the same id: a watcher repeats what no run has seen.
-    assert rulebook.send(message(EVENTS[13])) == 200
+    assert rulebook.send(message(EVENTS[13], "web3")) == 200
     end = restarted + PATIENCE_SECONDS
     while not (runs := [run for run in rulebook.begun() if run.event_id == EVENTS[13] and run.began > restarted]):
         assert time.time() < end, rulebook.text()[-6000:]
