@@ -33,7 +33,7 @@ def test_a_first_sync_that_fails_says_why_and_the_next_run_goes_on(awx: Awx) -> 
     assert f"sync project {PROJECT}: its last sync is failed" in told.lines and told.changed == 1
     done = awx.applied()
     assert awx.log.count("POST projects/update") == 1 and done.lines == told.lines
-    assert len(awx.objects["job_templates"]) == 8
+    assert len(awx.objects["job_templates"]) == 9
     assert awx.applied().changed == 0 and awx.log.count("POST projects/update") == 1
 
 
@@ -182,7 +182,11 @@ def test_check_by_a_user_who_may_not_create(awx: Awx) -> None:
 @pytest.mark.parametrize(
     ("deny", "given", "words"),
     [
-        (["PATCH job_templates"], {"awx_respond_minutes": 10}, "this user may not change job template Maintenance respond"),
+        (
+            ["PATCH job_templates"],
+            {"awx_respond_minutes": 10},
+            "this user may not change job template Maintenance respond, job template Maintenance respond to an event",
+        ),
         (["DELETE projects"], {"awx_state": "absent"}, "this user may not remove project Azure maintenance"),
     ],
 )

@@ -95,7 +95,7 @@ def surveyed(default: dict[str, t.Any]) -> list[tuple[dict[str, t.Any], dict[str
 
 def test_every_question_is_an_option_of_a_role(default: dict[str, t.Any]) -> None:
     surveys = surveyed(default)
-    assert len(surveys) == 5 and sum(len(survey["spec"]) for survey, _options in surveys) >= 20
+    assert len(surveys) == 6 and sum(len(survey["spec"]) for survey, _options in surveys) >= 20
     for survey, options in surveys:
         assert problems(survey, options) == []
 
@@ -139,8 +139,8 @@ def test_what_a_schedule_starts_needs_no_answer(default: dict[str, t.Any]) -> No
         assert [question for question in surveys[name].get("spec", []) if question["required"]] == [], name
 
 
-# Options without choices that are asked as text and are none; what shows that the role reads them is test_respond_takes_a_list_as_text.
-READ_AS_TEXT = {"respond_only_events", "respond_retired"}
+# Options without choices that are asked as text and are none. test_respond_takes_a_list_as_text and tests/playbooks/test_respond_event.py show that they are read.
+READ_AS_TEXT = {"respond_only_events", "respond_only_vms", "respond_retired"}
 
 
 def test_roles_read_what_arrives_as_text(default: dict[str, t.Any]) -> None:
