@@ -139,7 +139,8 @@ def test_what_a_schedule_starts_needs_no_answer(default: dict[str, t.Any]) -> No
         assert [question for question in surveys[name].get("spec", []) if question["required"]] == [], name
 
 
-# Options without choices that are asked as text and are none. test_respond_takes_a_list_as_text and tests/playbooks/test_respond_event.py show that they are read.
+# Options without choices that are asked as text and are none. What shows that they are read: test_respond_takes_a_list_as_text and
+# tests/playbooks/test_respond_event.py.
 READ_AS_TEXT = {"respond_only_events", "respond_only_vms", "respond_retired"}
 
 
