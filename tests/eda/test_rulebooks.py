@@ -37,6 +37,7 @@ def test_it_differs_by_its_run_alone(name: str, action: str) -> None:
     assert ours == first
     assert list(runs[0]) == [action]
     text = str(runs[0])
-    # Nothing of a message but the EventId, and no choice of hosts.
-    assert text.count("events.") == text.count("events.idle.maintenance_idle") == 2
+    # Nothing of a message but the EventId and the names of VMs to look at, and no choice of hosts.
+    assert text.count("events.") == 3
+    assert (text.count("events.idle.maintenance_idle"), text.count("events.news.maintenance_vms")) == (2, 1)
     assert "limit" not in text
