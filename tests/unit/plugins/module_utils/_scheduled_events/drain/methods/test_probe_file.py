@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import socket
 import stat
 
@@ -125,9 +126,21 @@ def test_a_file_that_comes_back_is_removed_again_and_waited_for_again(vm, flag):
     assert vm.undo(patient).state == "undone" and flag.read_text() == "first"
 
 
+def unused_server():
+    """Listen on a port that no other connection of this machine has: a client may have been given the same number."""
+    while True:
+        server = socket.create_server(("127.0.0.1", 0))
+        ending = f":{server.getsockname()[1]:04X}"
+        lines = [line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()]
+        # Its own line, as it listens, is one.
+        if sum(fields[1].endswith(ending) for fields in lines) == 1:
+            return server
+        server.close()
+
+
 def test_open_connections_are_waited_for(vm, flag):
     flag.touch()
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with unused_server() as server:
         port = server.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client:
             taken, _address = server.accept()
