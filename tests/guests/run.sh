@@ -148,9 +148,9 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/guests.XXXXXX")
 prepare_guest
 wire
 boot_guest
-# Whatever hangs: twenty-six minutes, then everything is torn down.
+# Whatever hangs: forty minutes, then everything is torn down.
 main=$$
-( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-1540}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
+( trap 'kill "$nap"' TERM; sleep "${GUESTS_SECONDS:-2400}" & nap=$!; wait "$nap" && kill -TERM "$main" ) > /dev/null 2>&1 &
 keeper_pid=$!
 wait_for_ssh
 
@@ -161,7 +161,7 @@ for word; do [ -e "${word%%::*}" ] && tests=(); done
 # Its own folder for ssh's shared connections: another guest in another namespace may have the same address.
 mkdir "$work/cp"
 GUEST_ADDRESS=192.0.2.2 GUEST_KEY="$work/key" ANSIBLE_SSH_CONTROL_PATH_DIR="$work/cp" \
-  ip netns exec "$outside" timeout -k 5 1500 "$python" -m pytest -q -p no:cacheprovider "$@" "${tests[@]}" > "$work/output" 2>&1 || code=$?
+  ip netns exec "$outside" timeout -k 5 2340 "$python" -m pytest -q -p no:cacheprovider "$@" "${tests[@]}" > "$work/output" 2>&1 || code=$?
 cat "$work/output"
 passed=$(grep -oE '[0-9]+ passed' "$work/output" | tail -1 | cut -d' ' -f1 || true)
 failed=$(grep -oE '[0-9]+ (failed|error)' "$work/output" | tail -2 | awk '{sum += $1} END {print sum + 0}' || true)

@@ -165,7 +165,7 @@ def heavy_suites() -> list[Suite]:
         runner(),
         build_environment("eda", "3.12"),
         eda(),
-        Suite("guests", ("bash", "tests/guests/run.sh"), 1700, "closing line", load=LOADS["guests"]),
+        Suite("guests", ("bash", "tests/guests/run.sh"), 2500, "closing line", load=LOADS["guests"]),
         Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line", load=LOADS["discovery"]),
         integration("2.18", *TARGET_PYTHONS),
         drill("core-2.18"),
