@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import SettingsError, parse_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import drain_content
 
 SPEC: dict[str, t.Any] = {
@@ -16,19 +20,28 @@ SPEC: dict[str, t.Any] = {
     "methods": {"type": "raw"},
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
+    "settings": {"type": "dict"},
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }
 
 
+# An empty list, as -e watch_drain=[] gives it.
+NO_LIST = "[]"
+
+
 class ActionModule(OnController):
-    """Compile what the watcher of a VM drains by itself."""
+    """Compile what the watcher of a VM drains by itself, or check the watcher's settings."""
 
     spec = SPEC
     rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
-        if not arguments["types"]:
+        if arguments["settings"] is not None:
+            _check(arguments["settings"])
+            return {}
+        types = _types(arguments["types"])
+        if not types:
             return _nothing("watch_drain is empty, so the watcher drains nothing.")
         if arguments["methods"] in (None, "", [], {}):
             return _nothing("drain_methods is empty, so the watcher drains nothing.")
@@ -37,8 +50,28 @@ class ActionModule(OnController):
         others = ", ".join(content["elsewhere"])
         if not content["methods"]:
             return _nothing(f"No method of drain_methods runs on the VM alone ({others}), so the watcher drains nothing.")
-        return {"content": content, "drains": True, "note": f"The watcher leaves these drain methods to the controller: {others}." if others else ""}
+        note = f"The watcher leaves these drain methods to the controller: {others}." if others else ""
+        return {"content": content, "drains": True, "types": types, "note": note}
 
 
 def _nothing(note: str) -> dict[str, t.Any]:
-    return {"content": {}, "drains": False, "note": note}
+    return {"content": {}, "drains": False, "types": [], "note": note}
+
+
+def _types(given: list[str]) -> list[str]:
+    """Return the types. Raise ValueError for one that Azure does not have: it would drain nothing, without a word."""
+    types = [one.strip() for one in given if one.strip() not in ("", NO_LIST)]
+    for one in types:
+        if one not in KNOWN_TYPES:
+            near = next((known for known in KNOWN_TYPES if known.lower() == one.lower()), "")
+            meant = f"; did you mean {near}?" if near else suggestion(one, KNOWN_TYPES)
+            raise ValueError(f"watch_drain names the type {one}{meant}. Azure has {', '.join(KNOWN_TYPES)}.")
+    return types
+
+
+def _check(settings: dict[str, t.Any]) -> None:
+    """Raise ValueError for settings that the watcher would refuse, by the name of their option: before anything is written on the VM."""
+    try:
+        parse_settings(plain(settings), "watch")
+    except SettingsError as error:
+        raise ValueError(str(error).replace("watch: ", "watch_", 1)) from error

@@ -33,6 +33,9 @@ options:
     type: list
     elements: str
     default: []
+  settings:
+    description: The settings of the watcher. When given, they are checked, and nothing is compiled.
+    type: dict
   folders:
     description: The folders with the drain methods that are tasks, those of the collection first.
     type: list
@@ -111,6 +114,12 @@ content:
       - {name: everything else, drain: true, approve: after_drain, when: null, late: false}
     methods: []
     elsewhere: [1-haproxy]
+types:
+  description: The types of events for which the watcher drains.
+  returned: success
+  type: list
+  elements: str
+  sample: [Preempt]
 drains:
   description: Whether the watcher drains anything.
   returned: success
@@ -130,6 +139,7 @@ ARGUMENTS = {
     "methods": {"type": "raw"},
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
+    "settings": {"type": "dict"},
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }

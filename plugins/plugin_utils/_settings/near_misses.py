@@ -11,7 +11,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts 
 
 # Results that the roles leave for a play.
 NO_OPTIONS = RESULTS
-PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_")
+PREFIXES = (*(f"{role}_" for role in ROLES), "awx_", "decide_", "drill_", "simulator_", "status_", "watch_")
 # Names that are shorter behind their prefix are too near to each other.
 SHORTEST = 4
 # Of more names, the rest is not looked at: that takes time.
@@ -23,7 +23,7 @@ LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
 def warnings(names: Iterable[str]) -> list[str]:
     """Return a warning for each name that is no option of this collection and almost one. All other names are the user's."""
     ours = {name for name in names if name.startswith(PREFIXES)}
-    known = options((*ROLES, "awx", "simulator"))
+    known = options((*ROLES, "awx", "simulator", "watch"))
     found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)[:MOST_NAMES]}
     return [f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?" for name, right in found.items() if right]
 

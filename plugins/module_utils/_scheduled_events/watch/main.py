@@ -155,16 +155,14 @@ def check(settings: Settings) -> None:
 
 
 def alive(settings: Settings) -> None:
-    """Check that the asker has asked since this boot. Raise OSError where it has not.
+    """Check that the asker has asked since its start, with which its folder is made anew. Raise OSError where it has not.
 
     Its state is read with care: whoever has taken the asker over must not make root wait, or read another file.
     """
-    from ..host.system import LocalHost
     from ..host.watcher_state import read_watcher
 
-    host = LocalHost()
-    found = read_watcher(settings.runtime_folder, host.boot_id(), host.uptime_seconds())
-    if found is None or found.age_seconds is None:
+    found = read_watcher(settings.runtime_folder, None, None)
+    if found is None or found.messages_waiting is None:
         raise OSError(f"the asker has not asked yet{f': {found.problem}' if found and found.problem else ''}")
 
 

@@ -44,7 +44,7 @@ def choose(names: Sequence[str], hosts: Sequence[Known]) -> Chosen:
     """Return the hosts to look at for an event whose messages name these VMs; all of them where a name is unknown, because any host may have it."""
     everyone = tuple(host.name for host in hosts)
     if not names:
-        return Chosen(everyone, "the message names no VM")
+        return Chosen(everyone, "respond_only_vms names no VM")
     by_name: dict[str, list[int]] = defaultdict(list)
     for place, host in enumerate(hosts):
         for name in host.names:

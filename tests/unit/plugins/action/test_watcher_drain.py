@@ -87,3 +87,28 @@ def test_the_documentation_has_the_options_of_the_action() -> None:
     options = yaml.safe_load(module.DOCUMENTATION)["options"]
     assert {name: {key: value for key, value in option.items() if key != "description"} for name, option in options.items()} == watcher_drain.SPEC
     assert module.ARGUMENTS == watcher_drain.SPEC
+
+
+@pytest.mark.parametrize(
+    ("types", "words"),
+    [
+        (["preempt"], "watch_drain names the type preempt; did you mean Preempt? Azure has Freeze, Reboot, Redeploy, Preempt, Terminate."),
+        (["Rebot"], "watch_drain names the type Rebot (did you mean Reboot?). Azure has"),
+        (["all"], "watch_drain names the type all. Azure has"),
+    ],
+)
+def test_a_type_that_azure_does_not_have_is_refused(types: list[str], words: str) -> None:
+    found = run(methods=[SERVICE], types=types, folders=[FOLDER])
+    assert found["failed"] and found["msg"].startswith(words)
+
+
+@pytest.mark.parametrize(("given", "types"), [("Preempt,Reboot", ["Preempt", "Reboot"]), ("[]", []), ("", []), ([], []), (["Preempt"], ["Preempt"])])
+def test_types_as_an_extra_variable_gives_them(given: Any, types: list[str]) -> None:
+    found = run(methods=[SERVICE], types=given, folders=[FOLDER])
+    assert (found["types"], found["drains"]) == (types, bool(types))
+
+
+def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> None:
+    assert "failed" not in run(settings={"tell_url": "https://eda.example.com:5000/"})
+    wrong = run(settings={"tell_url": "http://eda.example.com:5000/"})
+    assert wrong["failed"] and wrong["msg"].startswith("watch_tell_url is 'http://eda.example.com:5000/'; it must be https://HOST")
