@@ -64,7 +64,7 @@ def _types(given: list[str]) -> list[str]:
     for one in types:
         if one not in KNOWN_TYPES:
             near = next((known for known in KNOWN_TYPES if known.lower() == one.lower()), "")
-            meant = f"; did you mean {near}?" if near else suggestion(one, KNOWN_TYPES)
+            meant = f" (did you mean {near}?)" if near else suggestion(one, KNOWN_TYPES)
             raise ValueError(f"watch_drain names the type {one}{meant}. Azure has {', '.join(KNOWN_TYPES)}.")
     return types
 

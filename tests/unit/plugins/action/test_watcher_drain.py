@@ -92,7 +92,7 @@ def test_the_documentation_has_the_options_of_the_action() -> None:
 @pytest.mark.parametrize(
     ("types", "words"),
     [
-        (["preempt"], "watch_drain names the type preempt; did you mean Preempt? Azure has Freeze, Reboot, Redeploy, Preempt, Terminate."),
+        (["preempt"], "watch_drain names the type preempt (did you mean Preempt?). Azure has Freeze, Reboot, Redeploy, Preempt, Terminate."),
         (["Rebot"], "watch_drain names the type Rebot (did you mean Reboot?). Azure has"),
         (["all"], "watch_drain names the type all. Azure has"),
     ],
