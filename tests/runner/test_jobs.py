@@ -83,6 +83,15 @@ def test_a_vm_that_cannot_be_reached_does_not_fail_a_good_respond(make_lab: Make
     assert job.artifacts["respond_stats"]["vms"] == 3
 
 
+def test_a_job_for_an_event_looks_at_what_a_message_names(make_lab: Make, place: Place) -> None:
+    lab = make_lab([f"web{number}" for number in range(1, 7)])
+    event = lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, **FAR)
+    job = run(place, lab, "Maintenance respond to an event", respond_wait=True, respond_only_events=event, respond_only_vms="web1").good()
+    assert lab.phases("web1")[-1] == "recovered"
+    assert job.artifacts["respond_stats"]["vms"] == 4, "web1, and three that could keep a copy of its record"
+    assert not lab.records_folder("web6").exists()
+
+
 def test_nobody_who_can_be_reached_is_no_reason_for_red_either(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
     unreachable(lab, "web1")
