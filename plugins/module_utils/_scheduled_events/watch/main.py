@@ -157,7 +157,7 @@ def check(settings: Settings) -> None:
 def alive(settings: Settings) -> None:
     """Check that the asker has asked since its start, with which its folder is made anew. Raise OSError where it has not.
 
-    Its state is read with care: whoever has taken the asker over must not make root wait, or read another file.
+    Its state is read with care: an attacker who has taken the asker over must not make root wait, or read another file.
     """
     from ..host.watcher_state import read_watcher
 

@@ -97,7 +97,7 @@ def is_drained(record: Record, method_ids: t.Sequence[str], boot_id: str | None)
 def rule_of_record(rule: Rule, record: Record | None, records: t.Iterable[Record]) -> dict[str, t.Any]:
     """Return the rule as the record keeps it, with what a controller's run adds (plugin_utils/_maintenance/act/method_actions.py).
 
-    ``order`` is the number of the drain among those of this VM: what was drained last is undone first. ``beyond_capacity`` says that nobody asked whether
+    ``order`` is the number of the drain among those of this VM: what was drained last is undone first. ``beyond_capacity`` says that it was not asked whether
     there is room, so a run approves the event only where there is.
     """
     kept = record is not None and any(method["state"] != "undone" for method in record["methods"])

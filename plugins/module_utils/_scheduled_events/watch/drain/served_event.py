@@ -139,7 +139,7 @@ class ServedEvent:
         return f"run {live[0]['run']}" if live else None
 
     def _other_leases(self) -> list[dict[str, t.Any]]:
-        """Return the leases of other runs. One of the watcher itself is that of a unit that was killed, and nobody has to wait for it."""
+        """Return the leases of other runs. One of the watcher itself is that of a unit that was killed, and no run has to wait for it."""
         leases = LeaseStore(self._vm.files, self._vm.host)
         others = [lease for lease in leases.read_all().leases if lease["run"] != self._vm.run]
         for lease in others:
