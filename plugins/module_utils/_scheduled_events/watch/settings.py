@@ -12,7 +12,7 @@ import stat
 import typing as t
 from urllib.parse import urlsplit
 
-from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT
+from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT, DISCOVER
 from ..core.bounded_json import load_bounded
 from ..host.watcher_state import FOLDER
 
@@ -120,6 +120,9 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
         yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
     for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder"):
         yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
+    yield "endpoint", None if settings.endpoint != DISCOVER else "an address such as http://169.254.169.254"
+    figures = settings.figures_folder
+    yield "figures_folder", None if figures is None or (figures.startswith("/") and not figures.endswith("/")) else "a whole path without / at its end"
     yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
     yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
     wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None

@@ -10,6 +10,7 @@ The asker writes, the teller removes. A message is a file; its name holds its nu
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import typing as t
@@ -22,6 +23,8 @@ MOST_BYTES = 4 * 1024 * 1024
 # Numbers end far below the highest of twelve digits, so that the next one never has thirteen.
 NAME = re.compile(r"(0[0-9]{11})-([0-9a-f]{32})\.(waiting|accepted)")
 WAITING, ACCEPTED = "waiting", "accepted"
+# What is no message, and must not keep those after it from being delivered: too large or no regular file (SharedFolder says so without a number), a link.
+NO_FILE = (None, errno.ELOOP)
 
 
 class Entry(t.NamedTuple):
@@ -68,10 +71,11 @@ class Spool:
         """Return a message, or None for a file that holds none."""
         try:
             data = load_bounded(self._folder.read(entry.name).decode("utf-8"), lambda digits: None)
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError, RecursionError, OverflowError):
-            # Also for one that is too large: it must not keep those after it from being delivered.
+        except OSError as error:
+            if error.errno not in NO_FILE:
+                raise  # the message may be there, and is read the next time
+            return None
+        except (ValueError, RecursionError, OverflowError):
             return None
         whole = isinstance(data, dict) and data.get("id") == entry.id and all(isinstance(data.get(key), str) for key in ("type", "subject"))
         return data if whole else None

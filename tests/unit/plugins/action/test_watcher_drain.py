@@ -112,3 +112,9 @@ def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> No
     assert "failed" not in run(settings={"tell_url": "https://eda.example.com:5000/"})
     wrong = run(settings={"tell_url": "http://eda.example.com:5000/"})
     assert wrong["failed"] and wrong["msg"].startswith("watch_tell_url is 'http://eda.example.com:5000/'; it must be https://HOST")
+    for given, words in (
+        ({"endpoint": "discover"}, "watch_endpoint is 'discover'; it must be an address such as http://169.254.169.254."),
+        ({"figures_folder": "srv/figures"}, "watch_figures_folder is 'srv/figures'; it must be a whole path without / at its end."),
+        ({"figures_folder": "/srv/figures/"}, "watch_figures_folder is '/srv/figures/'; it must be a whole path"),
+    ):
+        assert run(settings=given)["msg"].startswith(words)

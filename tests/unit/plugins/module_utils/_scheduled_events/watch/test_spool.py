@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import typing as t
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -148,3 +150,15 @@ def test_any_sequence_keeps_order_and_limits(tmp_path_factory: pytest.TempPathFa
                 kept.remove(entry)
                 expected.remove(entry.id)
         assert [entry.id for entry in kept.entries()] == expected
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE, errno.EACCES, errno.ENOENT])
+def test_a_message_that_cannot_be_read_now_is_not_given_up(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    kept = spool(tmp_path)
+    kept.add([message(1)])
+    (entry,) = kept.entries()
+    with monkeypatch.context() as patched:
+        patched.setattr(SharedFolder, "read", mock.Mock(side_effect=OSError(number, "not now")))
+        with pytest.raises(OSError, match="not now"):
+            kept.read(entry)
+    assert kept.read(entry) is not None
