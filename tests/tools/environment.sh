@@ -24,6 +24,13 @@ if command -v flock > /dev/null; then
 fi
 
 if [ "$(cat "$folder/.stamp" 2> /dev/null)" != "$stamp" ]; then
+    for shared in .build .build/venv "$folder"; do
+        if [ -L "$shared" ]; then
+            echo "$shared is a link to environments of another checkout, whose programs would name this folder from then on." >&2
+            echo "Next: remove the link, or run this in the other checkout." >&2
+            exit 1
+        fi
+    done
     echo "Building $folder from $requirements (log: .build/logs/environment-$name.log)" >&2
     rm -rf "$folder"
     if ! { "$python" -m venv "$folder" && "$folder/bin/pip" install --disable-pip-version-check -r "$requirements"; } \
