@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible.utils.display import Display
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import SettingsError, parse_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import drain_content
 
 SPEC: dict[str, t.Any] = {
@@ -38,6 +42,7 @@ class ActionModule(OnController):
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         if arguments["settings"] is not None:
+            _warn(variables)
             _check(arguments["settings"])
             return {}
         types = _types(arguments["types"])
@@ -67,6 +72,13 @@ def _types(given: list[str]) -> list[str]:
             meant = f" (did you mean {near}?)" if near else suggestion(one, KNOWN_TYPES)
             raise ValueError(f"watch_drain names the type {one}{meant}. Azure has {', '.join(KNOWN_TYPES)}.")
     return types
+
+
+def _warn(variables: dict[str, t.Any]) -> None:
+    """Warn of misspelt options, which Ansible ignores. The same words are displayed once for a run. No VM chooses what is displayed about its facts."""
+    names = set(map(str, variables)) - set(map(str, variables.get("ansible_facts") or ()))
+    for warning in near_misses.warnings(names):
+        Display().warning(printable(warning, LONGEST_LINE))
 
 
 def _check(settings: dict[str, t.Any]) -> None:

@@ -10,6 +10,8 @@ import json
 import re
 import typing as t
 
+import pytest
+
 from ansible_collections.maintenance.azure.tests.awx.conftest import ROOT, Awx, item
 
 TEMPLATES = [
@@ -67,6 +69,13 @@ def test_what_is_in_it(awx: Awx) -> None:
         "report": ([], []),
         "report failure": ([], []),
     }
+
+
+@pytest.mark.parametrize(("given", "minutes"), [({}, 60), ({"awx_respond_minutes": 15}, 15)])
+def test_with_watchers_a_pass_over_all_is_hourly_unless_chosen(awx: Awx, given: dict[str, t.Any], minutes: int) -> None:
+    awx.applied(awx_watchers=True, **given)
+    assert awx.one("schedules", "Maintenance respond")["rrule"].endswith(f"FREQ=MINUTELY;INTERVAL={minutes}")
+    assert json.loads(awx.one("job_templates", "Maintenance respond")["extra_vars"]) == {"respond_pass_interval": minutes * 60}
 
 
 def test_the_examples_that_are_shown(awx: Awx) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain import decision
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.decision import Situation
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import UNSEEN
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import Rule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule, Fleet
@@ -128,6 +129,8 @@ class WatchedFleet(Fleet):
             del machine.records[event.event_id.lower()]
         chance, self.cut_chance = self.cut_chance, 0.0
         try:
+            if event.event_id.lower() not in machine.records:
+                self.write(machine, event.event_id, {"phase": "noticed", "watcher": UNSEEN}, event=event.document())
             World._act_drain(self, machine, step)
         except Cut:
             raise AssertionError("nobody kills a watcher here") from None

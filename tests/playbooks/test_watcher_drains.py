@@ -46,7 +46,10 @@ def test_a_drain_without_a_controller_is_adopted_and_undone_by_the_next_run(make
     with watched(lab, "web1", policy=policy) as watcher:
         event_id = preempt(lab, "web1")
         until_drained(lab, watcher, event_id)
+        assert [record["watcher"] for record in lab.records("web1")] == ["unseen"]
         lab.respond(respond_policy=policy)
+        # So the watcher does not tell the event again.
+        assert [record["watcher"] for record in lab.records("web1")] == ["seen"]
         assert lab.phases("web1")[-1] == "drained" and not lab.flag("web1").exists()
         lab.simulator.ask("POST", f"/events/{event_id}/cancel")
         lab.respond(respond_policy=policy, respond_wait=True)

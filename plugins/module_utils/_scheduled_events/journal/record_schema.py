@@ -42,6 +42,7 @@ RECORD_KINDS: t.Mapping[str, str] = {
     "undone": "flag",
     "told": "texts",
     "outcome": "text",
+    "watcher": "text",
     "methods": "methods",
 }
 # not_before is no time here: it stays as Azure wrote it.
@@ -82,6 +83,8 @@ EVENT_KEYS = tuple(EVENT_KINDS)
 METHOD_KEYS = tuple(METHOD_KINDS)
 STAMPS = keys_of(RECORD_KINDS, "time")
 TEXT_KEYS = keys_of(RECORD_KINDS, "text", "time")
+# The VM's own watcher began the record; UNSEEN until a controller's run has written that it knows of it. None: a run began it.
+UNSEEN, SEEN = "unseen", "seen"
 # Internal: the writes that this revision builds on, newest last. See RecordStore.write.
 LINEAGE = "lineage"
 LINEAGE_LENGTH = 32

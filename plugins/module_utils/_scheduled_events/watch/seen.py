@@ -16,6 +16,7 @@ import typing as t
 from ..core.bounded_json import load_bounded
 from ..host.files import LocalFiles
 from ..host.system import LocalHost
+from ..journal.record_schema import UNSEEN, Record, event_id_of
 from ..journal.record_store import DEFAULT_PATH, RecordStore
 from .changes import GONE
 from .message import TYPES
@@ -38,10 +39,15 @@ def publish(settings: Settings) -> None:
     if not reading.readable:
         # An empty list would do no harm, but it would hide why messages are repeated.
         raise OSError("; ".join([*reading.problems, *_withdraw(figures)]))
-    phases = {str(record["event"]["event_id"]).strip().lower(): record["phase"] for record in reading.records}
+    phases = {event_id_of(record).strip().lower(): _what_a_run_knows(record) for record in reading.records}
     SharedFolder(settings.seen_folder, mode=0o644).write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
     if figures:
         figures.write(reading.records, host.now())
+
+
+def _what_a_run_knows(record: Record) -> str:
+    """Return the phase, or UNSEEN where this VM's own watcher alone has written to the record."""
+    return UNSEEN if record["watcher"] == UNSEEN else str(record["phase"])
 
 
 def _withdraw(figures: RecordFigures | None) -> list[str]:
@@ -69,4 +75,4 @@ def is_seen(message: t.Mapping[str, t.Any], seen: Seen) -> bool:
     if TYPES.get(str(message.get("type"))) == GONE:
         # An event that no run has recorded needs no recovery.
         return phase is None or phase in OVER
-    return phase is not None
+    return phase is not None and phase != UNSEEN

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import SEEN, UNSEEN
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Prune, WriteRecord
@@ -31,12 +32,18 @@ def note(event_state: EventState, participant: Participant, settings: Settings) 
         changes, stamp = _over(participant, record, settings), []
     else:
         changes, stamp = _live(event_state, participant, record), _stamps(participant, record)
+    changes = {**_seen(record), **changes}
     event = participant.event.for_record() if participant.listed and _differs(participant, record) else None
     if participant.intends:
         stamp.append("approving_at")
     if not changes and not stamp and event is None:
         return None
     return _write(participant, changes, stamp, event, settings)
+
+
+def _seen(record: Record) -> dict[str, Any]:
+    """Return what tells the VM's own watcher, which began the record, that a run knows of the event: then it does not tell it again."""
+    return {"watcher": SEEN} if record.watcher == UNSEEN else {}
 
 
 def _first(event_state: EventState, participant: Participant, settings: Settings) -> WriteRecord | None:
@@ -159,7 +166,7 @@ def _write(participant: Participant, changes: dict[str, Any], stamp: list[str], 
         event=event,
         # Other runs rely on the mark of an approval: it must not come from a run that has lost its lease.
         lease=leases.token(settings) if participant.intends else None,
-        reason=changes.get("reason") or changes.get("phase") or _stamp_reason(stamp),
+        reason=changes.get("reason") or changes.get("phase") or ("its watcher began the record" if "watcher" in changes else _stamp_reason(stamp)),
         # Revision 0 where there is no record yet: a run that was slow must not overwrite what another has begun since.
         expected_revision=record.revision if record else 0,
     )

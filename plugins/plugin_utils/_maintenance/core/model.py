@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, SEEN, UNSEEN
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
@@ -136,6 +136,8 @@ class Record:
     told: tuple[str, ...]
     outcome: str | None
     methods: tuple[Method, ...]
+    watcher: str | None = None
+    """Whether the VM's own watcher began the record: unseen or seen, by a run (record_schema.py)."""
     overrides: tuple[Override, ...] = ()
     """The overrides of the event in this record; overrides.py decides which of them count."""
 
@@ -162,6 +164,11 @@ class Record:
         """Return the history after the last time it entered a phase; the whole history if it never did."""
         places = [place for place, (entered, _at) in enumerate(self.history) if entered == phase]
         return self.history[places[-1] + 1 :] if places else self.history
+
+    @property
+    def watched(self) -> bool:
+        """Return whether the VM's own watcher began the record."""
+        return self.watcher in (UNSEEN, SEEN)
 
     @property
     def ended_the_vm(self) -> bool:

@@ -105,6 +105,8 @@ def event_line(event: Mapping[str, Any]) -> str:
     # A started event is in phase started, too.
     state = "; ".join(dict.fromkeys([_when(event), event["phase"]]))
     line = f"{start} {source}: {names or 'no VM'}; {state}"
+    if watched := [part["host"] for part in event["parts"] if part["watcher"]]:
+        line += f" (begun by the watcher of {some(watched, SHOWN_HOSTS)} itself)"
     if event["outcome"]:
         line += f" ({event['outcome']})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:

@@ -90,6 +90,7 @@ def _participant(participant: Participant) -> dict[str, Any]:
         "reason": participant.reason,
         "listed": participant.listed,
         "record": file_name(record.event.event_id, record.revision) if record and record.revision else None,
+        "watcher": record is not None and record.watched,
         "windows": str(participant.host.last_known.about.get("os_type")).lower() == "windows" if participant.host.last_known else False,
         "changed": [_change(method, participant.host.targets) for method in methods],
     }

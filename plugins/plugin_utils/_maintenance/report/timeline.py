@@ -70,7 +70,8 @@ def _what(record: Record, place: int) -> str:
     phase, at = record.history[place]
     if phase == "noticed":
         due = record.event.not_before
-        return printable(record.event.event_type, LONGEST_NAME) + ("" if due is None else f", not before {_moment(due)}")
+        by_itself = ", by its own watcher" if record.watched and place == 0 else ""
+        return printable(record.event.event_type, LONGEST_NAME) + ("" if due is None else f", not before {_moment(due)}") + by_itself
     if phase == "draining":
         return printable(", ".join(method.identifier for method in record.methods), LONGEST_REASON)
     if phase == "gone":

@@ -21,10 +21,10 @@ HAPROXY = {"method": "haproxy", "balancers": ["lb1"]}
 WRONG = {"policy": "no such policy", "former": 7}
 
 
-def run(**arguments: Any) -> dict[str, Any]:
+def run(variables: dict[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
     task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.watcher_drain")
     action = watcher_drain.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
-    return action.run(None, {"inventory_hostname": "vm1"})
+    return action.run(None, {"inventory_hostname": "vm1", **(variables or {})})
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,11 @@ def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> No
         ({"figures_folder": "/srv/figures/"}, "watch_figures_folder is '/srv/figures/'; it must be a whole path"),
     ):
         assert run(settings=given)["msg"].startswith(words)
+
+
+def test_misspelt_options_are_warned_of_but_no_fact_of_a_vm_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(watcher_drain.Display, "warning", lambda self, text: said.append(text))
+    facts = {"watch_intervall": 1}
+    run({"watch_tell_ulr": "https://eda.example.com", "watch_mine": 1, "watch_interval": 1, **facts, "ansible_facts": facts}, settings={})
+    assert said == ["The variable watch_tell_ulr is no option of maintenance.azure and has no effect. Did you mean watch_tell_url?"]

@@ -17,7 +17,7 @@ from ...host.system import Host
 from ...imds.document import Event, names_vm
 from ...imds.enabled_since import boot_id_of, note_asked
 from ...imds.identity import Identity, read_identity
-from ...journal.record_schema import Record, RecordsError
+from ...journal.record_schema import UNSEEN, Record, RecordsError
 from ...journal.record_store import DEFAULT_PATH, RecordStore
 from ...lease.lease_store import LeaseStore
 from ...operations.maintenance_act import Acting
@@ -64,6 +64,7 @@ class ServedEvent:
         self._event: Event | None = None
         self._problem = ""
         self._rule: t.Mapping[str, t.Any] = {}
+        self._record: Record | None = None
         self._identity: Identity = read_identity(None)
 
     def step(self) -> bool:
@@ -93,7 +94,16 @@ class ServedEvent:
         if not self._take_lease():
             return True
         self._vm.log(f"event {self._event_id} ({event['event_type']}): {decision.action}: {decision.why}")
+        self._note_noticed(event)
         return self._approve() if decision.action == APPROVE else self._go_on()
+
+    def _note_noticed(self, event: Event) -> None:
+        """Record that this VM's own document lists the event. After that, a run trusts the document that does not list it any more."""
+        if self._record is None:
+            done = self._take("write", event=event, changes={"phase": "noticed", "watcher": UNSEEN})
+            if done["failed"]:
+                # What follows writes a record, too, and fails where none can be written.
+                self._vm.log(f"event {self._event_id}: not recorded as noticed: {done['msg']}")
 
     def _has_no_answer(self, problem: str) -> bool:
         """Go on asking as long as a Preempt may last. Return whether that is over."""
@@ -119,7 +129,7 @@ class ServedEvent:
 
     def _decide(self, event: Event) -> Decision:
         rule, records = first_match(self._vm.content.rules, event), self._records()
-        record = next((one for one in records if str(one["event"]["event_id"]).strip().lower() == self._event_id), None)
+        self._record = record = next((one for one in records if str(one["event"]["event_id"]).strip().lower() == self._event_id), None)
         self._rule = rule_of_record(rule or NO_RULE, record, records)
         method_ids = [str(method["id"]) for method in self._vm.content.methods]
         boot_id = boot_id_of(self._vm.files, self._vm.host)

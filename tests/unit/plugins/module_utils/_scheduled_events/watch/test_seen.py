@@ -57,6 +57,19 @@ def test_a_record_is_published_for_others_to_read(tmp_path: pathlib.Path) -> Non
     assert os.stat(tmp_path / "seen" / NAME).st_mode & 0o777 == 0o644
 
 
+@pytest.mark.parametrize("kind", ["listed", "changed", "gone"])
+def test_what_only_the_vm_itself_recorded_is_told_again(tmp_path: pathlib.Path, kind: str) -> None:
+    store = RecordStore(LocalFiles(str(tmp_path / "records")), LocalHost())
+    settings = Settings(records_path=str(tmp_path / "records"), seen_folder=str(tmp_path))
+    store.write(EVENT, RecordChange(event={"event_id": EVENT}, changes={"phase": "noticed", "watcher": "unseen"}))
+    store.write(EVENT, RecordChange(changes={"phase": "gone", "outcome": "unknown"}))
+    publish(settings)
+    assert not is_seen(message(kind), read_seen(SharedFolder(str(tmp_path))))
+    store.write(EVENT, RecordChange(changes={"watcher": "seen"}))
+    publish(settings)
+    assert is_seen(message(kind), read_seen(SharedFolder(str(tmp_path))))
+
+
 def test_no_records_are_an_empty_list(tmp_path: pathlib.Path) -> None:
     publish(Settings(records_path=str(tmp_path / "records"), seen_folder=str(tmp_path)))
     assert read_seen(SharedFolder(str(tmp_path))) == {}

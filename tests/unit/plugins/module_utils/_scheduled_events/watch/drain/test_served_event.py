@@ -111,7 +111,8 @@ def test_a_preempt_is_drained_and_a_run_finds_all_that_its_undo_needs(vm: VM) ->
     assert vm.serve(event_id)
     assert not vm.app.exists()
     record = vm.record(event_id)
-    assert vm.phases(event_id) == ["draining", "drained"] and record["verified_at"] and record["boot_id"] == LocalHost().boot_id()
+    assert vm.phases(event_id) == ["noticed", "draining", "drained"] and record["watcher"] == "unseen"
+    assert record["verified_at"] and record["boot_id"] == LocalHost().boot_id()
     assert record["rule"] == {"name": "all", "drain": True, "approve": "after_drain", "order": 1, "beyond_capacity": True}
     assert record["event"]["event_type"] == "Preempt"
     assert record["methods"][0]["options"]["undo"][-1].startswith("touch") and record["vm_name"] == "web1" and record["vm_id"]
@@ -185,7 +186,7 @@ def test_all_methods_begin_at_once_and_get_the_seconds_that_are_left(vm: VM) -> 
     assert vm.serve(event_id)
     timer.join()
     assert 20 <= int(left.read_text()) <= 30 and not vm.app.exists()
-    assert vm.phases(event_id) == ["draining", "drained"]
+    assert vm.phases(event_id) == ["noticed", "draining", "drained"]
     # The second one had begun, and was recorded, while the first was not drained.
     entries = {method["id"]: method["at"] for method in vm.record(event_id)["methods"]}
     assert entries["1-command"] < entries["1-slow"]
@@ -196,7 +197,7 @@ def test_it_never_says_drained_while_a_method_elsewhere_is_open(vm: VM) -> None:
     event_id = vm.event()
     assert vm.serve(event_id)
     record = vm.record(event_id)
-    assert not vm.app.exists() and vm.phases(event_id) == ["draining"] and record["verified_at"] is None
+    assert not vm.app.exists() and vm.phases(event_id) == ["noticed", "draining"] and record["verified_at"] is None
     assert record["reason"] == "drained on the VM itself; left to a run: 2-haproxy"
     assert vm.serve(event_id) and vm.record(event_id)["revision"] == record["revision"]
 
@@ -281,7 +282,7 @@ def test_records_that_cannot_be_written_drain_nothing(vm: VM) -> None:
 def test_two_events_are_served_side_by_side(vm: VM) -> None:
     first, second = vm.event(), vm.event()
     assert vm.serve(first, second)
-    assert vm.phases(first) == vm.phases(second) == ["draining", "drained"]
+    assert vm.phases(first) == vm.phases(second) == ["noticed", "draining", "drained"]
 
 
 def test_each_drain_has_a_number_because_the_last_is_undone_first(vm: VM) -> None:
