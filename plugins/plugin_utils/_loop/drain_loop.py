@@ -97,7 +97,7 @@ class MethodsState(TypedDict):
     involved: list[str]
     pause: int
     waited: int
-    watchers: list[str]
+    listeners: list[str]
     """Always empty: an upgrade waits for its own drain methods, not for news of events."""
 
 
@@ -125,7 +125,7 @@ def begin(request: MethodsRequest, asks: Mapping[str, Ask], vms: Mapping[str, VM
         "involved": list(asks),
         "pause": 0,
         "waited": 0,
-        "watchers": [],
+        "listeners": [],
     }
     return _take(state, now)
 

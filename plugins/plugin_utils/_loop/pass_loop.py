@@ -100,7 +100,7 @@ class State(TypedDict):
     """The hosts that are observed in the next iteration."""
     pause: int
     """The seconds that the next iteration waits first."""
-    watchers: list[str]
+    listeners: list[str]
     """The hosts that listen for news meanwhile."""
     waited: int
     """The seconds since the begin of the pass."""
@@ -180,7 +180,7 @@ def begin(
         "stages": [],
         "contact": [],
         "pause": 0,
-        "watchers": [],
+        "listeners": [],
         "waited": 0,
         "involved": involved,
         "staying": involved + others[:1],
@@ -362,12 +362,12 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
     last = state["last_wait"]
     # News without a change: a VM that always reports news must not shorten every wait.
     was_in_vain = bool(last) and last["known"] == known and now - last["at"] < last["pause"]
-    watchers = [] if was_in_vain or pause < WATCHED_PAUSE else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact]
+    listeners = [] if was_in_vain or pause < WATCHED_PAUSE else [str(one["host"]) for one in plan["requeue"]["watch"] if one["host"] in contact]
     assigned = _checks(state, plan, pause, now)
     return {
         **state,
         **_nothing(),
-        "do": "wait" if watchers else "pause",
+        "do": "wait" if listeners else "pause",
         "assignments": assigned,
         "actions": {host: taken["on_vm"] for host, taken in assigned.items()},
         "is_taken": bool(assigned),
@@ -375,7 +375,7 @@ def _wait(state: State, plan: dict[str, Any], now: float) -> State:
         "begins": False,
         "contact": contact,
         "pause": math.ceil(pause),
-        "watchers": watchers,
+        "listeners": listeners,
         "in_a_row": 0,
         "last_wait": {"at": now, "pause": math.ceil(pause), "known": known},
         "silent_asked_at": now if asks_silent else state["silent_asked_at"],

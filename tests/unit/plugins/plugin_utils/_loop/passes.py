@@ -130,11 +130,11 @@ def check(state: State) -> None:
     assert state["do"] in DO
     assert state.keys() == pass_loop.KEYS
     assert set(state["contact"]) <= set(state["involved"])
-    assert set(state["watchers"]) <= set(state["involved"])
+    assert set(state["listeners"]) <= set(state["involved"])
     assert state["actions"].keys() <= set(state["involved"])
     assert set(state["involved"]) <= set(state["staying"])
     if state["do"] in pass_loop.WAITS:
-        assert (state["do"] == "wait") == bool(state["watchers"])
+        assert (state["do"] == "wait") == bool(state["listeners"])
         assert state["contact"], "a wait that observes nobody learns nothing"
         assert state["pause"] >= 1, "without a pause it would spin"
         taken = [one for taken in state["assignments"].values() for one in (*taken["on_vm"], *taken["by_tasks"])]

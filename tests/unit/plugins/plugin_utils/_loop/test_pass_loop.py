@@ -310,13 +310,13 @@ def test_what_is_over_ends_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> No
 def test_it_waits_as_long_as_the_plan_says_with_those_that_hear_news(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(requeue=waiting(7.2, "vm2", "stranger")))
     state = its.begin()
-    assert (state["do"], state["pause"], state["watchers"], state["contact"]) == ("wait", 8, ["vm2"], ["vm1", "vm2"])
+    assert (state["do"], state["pause"], state["listeners"], state["contact"]) == ("wait", 8, ["vm2"], ["vm1", "vm2"])
 
 
-@pytest.mark.parametrize("seconds,watchers", [(pass_loop.WATCHED_PAUSE, ["vm2"]), (pass_loop.WATCHED_PAUSE - 0.1, [])])
-def test_a_pause_that_is_shorter_than_the_start_of_a_module_has_no_watchers(seconds: float, watchers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seconds,listeners", [(pass_loop.WATCHED_PAUSE, ["vm2"]), (pass_loop.WATCHED_PAUSE - 0.1, [])])
+def test_a_pause_that_is_shorter_than_the_start_of_a_module_has_no_watchers(seconds: float, listeners: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     state = Pass(monkeypatch, plan(requeue=waiting(seconds, "vm2"))).begin()
-    assert (state["do"], state["watchers"]) == ("wait" if watchers else "pause", watchers)
+    assert (state["do"], state["listeners"]) == ("wait" if listeners else "pause", listeners)
 
 
 def test_without_anything_to_do_a_pass_that_does_not_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,12 +363,12 @@ def test_a_vm_that_makes_progress_up_does_not_keep_a_pass_from_pausing(monkeypat
 
 def test_news_that_is_none_does_not_make_each_wait_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(requeue=waiting(60, "vm1")))
-    assert its.begin()["watchers"] == ["vm1"]
+    assert its.begin()["listeners"] == ["vm1"]
     # It came at once, and nothing was new.
-    assert (its.go_on(1)["watchers"], its.state["pause"]) == ([], 60)
-    assert its.go_on(61)["watchers"] == ["vm1"]
+    assert (its.go_on(1)["listeners"], its.state["pause"]) == ([], 60)
+    assert its.go_on(61)["listeners"] == ["vm1"]
     its.plans = [plan(requeue=waiting(60, "vm1"), events=[{"event_id": "E2", "hosts": []}])]
-    assert its.go_on(1)["watchers"] == ["vm1"]
+    assert its.go_on(1)["listeners"] == ["vm1"]
 
 
 def test_a_host_that_has_left_the_play_is_not_observed_by_what_it_has_registered(monkeypatch: pytest.MonkeyPatch) -> None:
