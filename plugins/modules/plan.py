@@ -224,7 +224,7 @@ pause:
   returned: success
   type: int
   sample: 15
-watchers:
+listeners:
   description: The hosts that wait for a change of their document meanwhile.
   returned: success
   type: list
