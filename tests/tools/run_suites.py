@@ -30,6 +30,42 @@ CLOSING_LINE = re.compile(r"^(\d+) passed, (\d+) failed$")
 FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) \S+.*")
 
 
+# More do not run side by side, however idle the machine is: each has its memory, its ports and its guests.
+MOST_SUITES = 5
+# Over so many seconds the machine is looked at, and so many processors must have been idle for one more suite. Suites wait in most of their minutes, and not
+# as long on every machine, so what is known of them beforehand leaves processors idle.
+LOOK_SECONDS, IDLE_PROCESSORS = 15.0, 0.6
+
+
+class IdleProcessors:
+    """How many processors did nothing for a while. Without /proc/stat nothing is known of that, and none did."""
+
+    def __init__(self) -> None:
+        self._began, self._idle = time.monotonic(), self._read()
+
+    @staticmethod
+    def _read() -> float:
+        try:
+            fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
+        except OSError:
+            return 0.0
+        # "cpu", then user, nice, system, idle: the sum over all processors, in ticks.
+        return int(fields[4]) / os.sysconf("SC_CLK_TCK")
+
+    def room(self) -> bool:
+        """Return whether there was room for one more suite since the last look, if that was long enough ago to say."""
+        seconds = time.monotonic() - self._began
+        if seconds < LOOK_SECONDS:
+            return False
+        idle = (self._read() - self._idle) / seconds
+        self.look_anew()
+        return idle >= IDLE_PROCESSORS
+
+    def look_anew(self) -> None:
+        """Begin a new look, because a suite has begun or ended."""
+        self._began, self._idle = time.monotonic(), self._read()
+
+
 class Running:
     """A suite under way."""
 
@@ -148,12 +184,14 @@ def conclude(running: Running) -> Result:
 def run(wanted: list[known.Suite]) -> list[Result]:
     waiting, running, results = list(wanted), [], {}
     names = {suite.name for suite in wanted}
+    processors = IdleProcessors()
     try:
         while waiting or running:
             for item in [item for item in running if item.finished()]:
                 running.remove(item)
                 results[item.suite.name] = conclude(item)
                 results[item.suite.name].show()
+            room = len(running) < MOST_SUITES and processors.room()
             for suite in list(waiting):
                 needs = [need for need in suite.needs if need in names]
                 broken = [need for need in needs if need in results and results[need].failed]
@@ -161,9 +199,11 @@ def run(wanted: list[known.Suite]) -> list[Result]:
                     waiting.remove(suite)
                     results[suite.name] = Result(suite.name, 0, 1, 0, f"(not run: {', '.join(broken)} failed)")
                     results[suite.name].show()
-                elif sum(item.suite.load for item in running) + suite.load <= PROCESSORS and all(need in results for need in needs):
+                elif (room or sum(item.suite.load for item in running) + suite.load <= PROCESSORS) and all(need in results for need in needs):
                     waiting.remove(suite)
                     running.append(Running(suite))
+                    room = False
+                    processors.look_anew()
             time.sleep(0.1)
     finally:
         for item in running:

@@ -87,6 +87,24 @@ def test_two_at_a_time(tmp_path: pathlib.Path) -> None:
     assert sorted(most)[0] == 2
 
 
+@pytest.mark.parametrize(("idle", "together"), [(2.0, 4), (run_suites.IDLE_PROCESSORS / 2, 2)])
+def test_more_at_a_time_while_processors_are_idle(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, idle: float, together: int) -> None:
+    began = time.monotonic()
+    monkeypatch.setattr(run_suites, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(run_suites, "MOST_SUITES", 4)
+    monkeypatch.setattr(run_suites.IdleProcessors, "_read", staticmethod(lambda: idle * (time.monotonic() - began)))
+    # Each ends when as many as can be are there, or after a while; more than MOST_SUITES never are.
+    script = f"touch {tmp_path}/now-$$; for n in $(seq 30); do ls {tmp_path}/now-* | wc -l >> {tmp_path}/counts; sleep 0.1; done; rm {tmp_path}/now-$$"
+    assert outcome(*(suite(f"s{number}", script) for number in range(6))) == {f"s{number}": (1, 0) for number in range(6)}
+    assert max(map(int, (tmp_path / "counts").read_text().split())) == together
+
+
+def test_without_figures_of_the_machine_no_more_run_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_suites, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(run_suites.pathlib.Path, "read_text", lambda self: (_ for _ in ()).throw(FileNotFoundError(str(self))))
+    assert not run_suites.IdleProcessors().room()
+
+
 def test_a_missing_folder_of_tests_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     (tmp_path / "tests").mkdir()
     monkeypatch.setattr(suites, "ROOT", tmp_path)
