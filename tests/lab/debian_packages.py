@@ -51,7 +51,10 @@ def _download(archives: pathlib.Path, packages: t.Sequence[str], needed: t.Seque
     fetch = ["apt-get", *options, "install", "--yes", "--quiet", "--download-only", "--reinstall", "--no-install-recommends", *packages]
     done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0 and os.geteuid() == 0:
-        subprocess.run(["apt-get", "update", "--quiet"], capture_output=True, timeout=300, check=False)
+        # Other suites update at the same time, with the same lock (tests/guests/run.sh).
+        with (CACHES / "apt.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            subprocess.run(["apt-get", "update", "--quiet"], capture_output=True, timeout=300, check=False)
         done = subprocess.run(fetch, capture_output=True, text=True, timeout=300, check=False)
     found = {name: sorted(archives.glob(f"{name}*.deb")) for name in needed}
     if done.returncode != 0 or not all(found.values()):
