@@ -138,6 +138,10 @@ class Receiver:
 
 
 def _key(shape: Shape) -> str:
-    """Return what tells one message from another: its id, and the sender and event that it belongs to."""
-    parts = (shape["sender"], shape["message_id"], shape["event_id"], shape["change"], shape["event_status"])
+    """Return what tells one message from another: its id, and all of it that a run gets.
+
+    Ids and senders can be forged, and VMs of one availability set know each other's events. Without the names a forged message that was first would make the
+    real one a repetition, and the run would look at the forger's VM alone.
+    """
+    parts = (shape["sender"], shape["message_id"], shape["event_id"], shape["change"], shape["event_status"], sorted(shape["resources"]))
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()

@@ -76,6 +76,14 @@ def test_other_news_with_the_id_of_another_message_is_news():
     assert len(receiver.receive({**message("web2"), "id": first["id"]}, LIMITS, 0)) == 1
 
 
+def test_a_forged_copy_with_other_names_does_not_make_the_real_message_a_repetition():
+    receiver, real = Receiver(), message("web1")
+    forged = {**real, "data": {**real["data"], "event": {**real["data"]["event"], "resources": ["liar"]}}}
+    assert [shape["vms"] for shape in receiver.receive(forged, LIMITS, 0)] == [["liar"]]
+    assert [shape["vms"] for shape in receiver.receive(real, LIMITS, 1)] == [["liar", "web1"]]
+    assert receiver.receive(real, LIMITS, 2) == []
+
+
 def test_a_sender_beyond_its_rate_is_dropped_and_reported_once_a_minute():
     receiver = Receiver()
     found = [receiver.receive(message(number=number), MANY, number / 1000) for number in range(1000)]
