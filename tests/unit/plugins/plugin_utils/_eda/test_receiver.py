@@ -109,10 +109,8 @@ def test_vms_that_a_lasting_run_may_not_look_at_get_one_beside_it():
 
 def test_no_run_begins_beside_one_that_looks_at_all_or_at_the_same_vms():
     receiver = Receiver()
-    assert runs(receiver, (0, named("web1", "web1", "web2")), (100, named("web2", "web2", "web1"))) == [
-        ("", True, ["web1", "web2"]),
-        ("", False, ["web1", "web2"]),
-    ]
+    both = ["web1", "web2"]
+    assert runs(receiver, (0, named("web1", *both)), (100, named("web2", *reversed(both)))) == [("", True, both), ("", False, both)]
     # Names that do not suffice mean all VMs, which the run does not look at.
     assert runs(receiver, (200, named("web1", "a b"))) == [("2", True, [])]
     assert runs(receiver, (300, named("web3", "web3"))) == [("2", False, [])]
