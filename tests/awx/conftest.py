@@ -83,6 +83,12 @@ class Awx:
         assert "Traceback" not in outcome.output and outcome.output.count("fatal: [localhost]: ") <= 2, outcome.output
         return outcome.refusal
 
+    def rendered(self, **given: t.Any) -> dict[str, t.Any]:
+        """The data set as Ansible templates it: the objects, the job templates, and the variables of infra.aap_configuration. Needs no awx.awx."""
+        (self.folder / "render.yml").write_text(RENDER)
+        self.applied(playbook=self.folder / "render.yml", dest=str(self.folder / "rendered.json"), **given)
+        return dict(json.loads((self.folder / "rendered.json").read_text()))
+
     # The file
 
     @property
@@ -145,15 +151,8 @@ RENDER = """
 
 @pytest.fixture(scope="session")
 def render(tmp_path_factory: pytest.TempPathFactory) -> t.Callable[..., dict[str, t.Any]]:
-    """The data set as Ansible templates it: the objects, the job templates, and the variables of infra.aap_configuration. Needs no awx.awx."""
-
-    def rendered(**given: t.Any) -> dict[str, t.Any]:
-        awx = Awx(tmp_path_factory.mktemp("rendered"), None)
-        (awx.folder / "render.yml").write_text(RENDER)
-        awx.applied(playbook=awx.folder / "render.yml", dest=str(awx.folder / "rendered.json"), **given)
-        return dict(json.loads((awx.folder / "rendered.json").read_text()))
-
-    return rendered
+    """The data set for these variables, as Awx.rendered returns it."""
+    return lambda **given: Awx(tmp_path_factory.mktemp("rendered"), None).rendered(**given)
 
 
 @pytest.fixture(scope="session")

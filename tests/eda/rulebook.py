@@ -92,6 +92,9 @@ class Rulebook:
         self.output = self.folder / "output"
         self._shim()
         self.last(seconds)
+        self.options: list[str] = []
+        # A command from the documentation instead of ours, with files that lie in this folder.
+        self.typed: list[str] = []
         self.process: subprocess.Popen[bytes] | None = None
         self._marks: set[str] = set()
 
@@ -104,7 +107,8 @@ class Rulebook:
         began = time.monotonic()
         variables = self.folder / "variables.json"
         variables.write_text(json.dumps(self.variables))
-        command = ["ansible-rulebook", "--rulebook", self.rulebook, "--inventory", str(self.lab.inventory()), "--vars", str(variables), "--verbose"]
+        ours = ["ansible-rulebook", "--rulebook", self.rulebook, "--inventory", str(self.lab.inventory()), "--vars", str(variables)]
+        command = [*(self.typed or ours), *self.options, "--verbose"]
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, env=self._environment(), stdout=output, stderr=subprocess.STDOUT, start_new_session=True

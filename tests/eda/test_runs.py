@@ -90,6 +90,24 @@ def test_what_comes_during_a_run_starts_one_more_after_it(rulebook: Rulebook) ->
     print(f"the next run {third.began - again:.2f} s after its notice")
 
 
+def test_a_vm_that_tells_first_and_names_itself_alone_does_not_hold_up_the_others(rulebook: Rulebook) -> None:
+    """VMs of one availability set see each other's events. The run for the names that came first may last for as long as its VM wants it to."""
+    event_id = EVENTS[14]
+    with rulebook.hold():
+        rulebook.send(message(event_id, "liar"))
+        begun(rulebook, event_id, 1)
+        rulebook.send(message(event_id, "web1"))
+        time.sleep(61)
+        # The same again, as a watcher repeats it.
+        sent = time.time()
+        rulebook.send(message(event_id, "web1"))
+        first, beside = begun(rulebook, event_id, 2)
+        assert (first.vms, beside.vms) == (["liar"], ["liar", "web1"])
+        print(f"the run beside it began {beside.began - sent:.2f} s after the message")
+    # What had waited for the end of the first run starts one more.
+    ended(rulebook, event_id, 3)
+
+
 def test_a_message_twice_is_one_run(rulebook: Rulebook) -> None:
     with rulebook.hold():
         for unused in range(3):

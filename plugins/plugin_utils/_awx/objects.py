@@ -171,26 +171,32 @@ def _job_template(arguments: dict[str, Any], entry: Mapping[str, Any], _names: N
             "what this data set does not say, it leaves as it is"
         )
     arguments["extra_vars"] = {name: _number(value) for name, value in (arguments.get("extra_vars") or {}).items()}
-    asked = entry.get("survey")
-    if not asked:
+    if not entry.get("survey"):
         # Empty instead of absent, so that an existing survey is removed.
         arguments.setdefault("survey_spec", {})
         arguments.setdefault("survey_enabled", bool(arguments["survey_spec"]))
         return
+    _survey(arguments, entry, "job template", specs, defaults)
+
+
+def _survey(arguments: dict[str, Any], entry: Mapping[str, Any], what: str, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    asked = entry["survey"]
     role = str(asked.get("role")) if isinstance(asked, Mapping) else ""
     if role not in specs or set(asked) - {"role", "entry_points", "questions"}:
         raise AwxError(
-            f"the survey of job template {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"
+            f"the survey of {what} {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"
         )
     try:
         arguments["survey_spec"] = surveys.survey(specs[role], defaults.get(role), asked.get("questions") or [], asked.get("entry_points", "main"))
     except surveys.SurveyError as error:
-        raise AwxError(f"the survey of job template {entry['name']}: {error}") from error
+        raise AwxError(f"the survey of {what} {entry['name']}: {error}") from error
     arguments["survey_enabled"] = True
 
 
-def _workflow(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:
+def _workflow(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, specs: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     arguments["workflow_nodes"] = workflows.nodes(entry, arguments["organization"], names.full)
+    if entry.get("survey"):
+        _survey(arguments, entry, "workflow", specs, defaults)
 
 
 def _schedule(arguments: dict[str, Any], entry: Mapping[str, Any], names: Names, *_other: Any) -> None:

@@ -50,8 +50,8 @@ options:
     default: 60
 notes:
   - "C(event.maintenance) always has the same keys. C(form): V(watcher), V(event_grid), V(endpoint), V(dropped) or V(unknown). C(news): whether a run may be
-    started; then C(event_id) is a GUID in lower case. C(new_event): whether it is the first news of this event since the start of the rulebook. C(problem):
-    why it is not news."
+    started; then C(event_id) is a GUID in lower case. C(new_event): whether it is the first news of this event since the start of the rulebook. C(run): the
+    key of the run that serves it. C(new_run): whether it is the first news of that run. C(problem): why it is not news."
   - "Further keys: C(message_id), C(sender), C(sent_at), C(change) (V(listed), V(changed), V(gone); of an endpoint V(failing), V(answering)), C(event_type),
     C(event_status), C(event_source), C(resource_type), C(resources), C(resource_ids), C(vms) (the names in all messages
       about the event so far; empty where a run has to look at all VMs), C(not_before), C(duration_in_seconds), C(description),

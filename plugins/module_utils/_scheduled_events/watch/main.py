@@ -143,7 +143,7 @@ def drain(settings: Settings) -> None:
 
 
 def check(settings: Settings) -> None:
-    """Check the settings, the drain's file, the credential's file and the certificates; send nothing."""
+    """Check the settings, the drain's file, the credential's file, the certificates and the key; send nothing."""
     if settings.drain_types:
         from .drain.content import read_content
 

@@ -22,6 +22,7 @@ CREDENTIAL_BYTES = 8 * 1024
 SHORTEST_INTERVAL = 0.25
 CREDENTIALS = ("none", "bearer", "hmac")
 ABOUT = ("this_vm", "any")
+CLIENT = ("tell_client_certificate", "tell_client_key")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 GOOD_URL = "https://HOST[:PORT][/PATH], or http:// to 127.0.0.1, without a user's name"
 
@@ -51,6 +52,10 @@ class Settings(t.NamedTuple):
     tell_hmac_header: str = "X-Hub-Signature-256"
     tell_certificates: str | None = None
     """A file of certificates of authorities, in PEM; None for those of the system."""
+    tell_client_certificate: str | None = None
+    """This VM's own certificate for receivers that want one, in PEM, with those of its authorities between; None to show none."""
+    tell_client_key: str | None = None
+    """The file of that certificate's key."""
     tell_timeout: float = 10.0
     """Seconds for one delivery."""
     runtime_folder: str = FOLDER
@@ -118,7 +123,7 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
     for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header", "drain_folder", "drain_file"):
         yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
-    for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder"):
+    for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder", *CLIENT):
         yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
     yield "endpoint", None if settings.endpoint != DISCOVER else "an address such as http://169.254.169.254"
     figures = settings.figures_folder
@@ -127,6 +132,14 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
     wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None
     yield "tell_credential_file", None if wanted else "the path of the credential's file, because tell_credential is not none"
+    yield from _wrong_client(settings)
+
+
+def _wrong_client(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+    certificate, key = settings.tell_client_certificate, settings.tell_client_key
+    yield "tell_client_key", None if (key is None) == (certificate is None) else "given with tell_client_certificate, and null without it"
+    secured = certificate is None or str(settings.tell_url).startswith("https://")
+    yield "tell_client_certificate", None if secured else "null where tell_url is not https://..., because only TLS shows it"
 
 
 def _is_good_url(url: str) -> bool:
@@ -155,10 +168,7 @@ def _wrong_choice(value: t.Any, choices: t.Sequence[str]) -> str | None:
 def read_credential(path: str) -> str:
     """Return the credential in a file that other users cannot read. Raise SettingsError, without any of its content."""
     with _open(path, f"The credential in {path} cannot be read: {{}}.") as stream:
-        present = os.fstat(stream.fileno())
-        # Its owner may be another one: root checks the teller's credential, too.
-        if not stat.S_ISREG(present.st_mode) or present.st_mode & 0o037:
-            raise SettingsError(f"{path} must be a file that only its owner may read (mode 0400 or 0600; its group may, with 0640).")
+        _refuse_public(stream, path)
         content = stream.read(CREDENTIAL_BYTES + 1)
     text = content.decode("ascii", "replace").strip()
     if not text or len(content) > CREDENTIAL_BYTES or not all(33 <= ord(letter) < 127 for letter in text):
@@ -166,11 +176,26 @@ def read_credential(path: str) -> str:
     return text
 
 
+def check_key(path: str) -> None:
+    """Raise SettingsError where a key cannot be read, or where other users can read it. It may be a link, as those of certificate tools are."""
+    with _open(os.path.realpath(path), f"The key in {path} cannot be read: {{}}.") as stream:
+        _refuse_public(stream, path)
+
+
+def _refuse_public(stream: t.BinaryIO, path: str) -> None:
+    """Raise SettingsError for a secret that other users may read or change."""
+    present = os.fstat(stream.fileno())
+    # Its owner may be another one: root checks the teller's secrets, too.
+    if not stat.S_ISREG(present.st_mode) or present.st_mode & 0o037:
+        raise SettingsError(f"{path} must be a file that only its owner may read (mode 0400 or 0600; its group may, with 0640).")
+
+
 def _open(path: str, failure: str) -> t.BinaryIO:
     """Open a file, but no link. Raise SettingsError with this text, into which the reason is put."""
     try:
         # A pipe must not block.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        # Raises for a folder. The process ends with that error, and with it the descriptor.
+        return os.fdopen(descriptor, "rb")
     except OSError as error:
         raise SettingsError(failure.format(error.strerror))
-    return os.fdopen(descriptor, "rb")

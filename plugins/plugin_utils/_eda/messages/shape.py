@@ -34,12 +34,14 @@ EMPTY: Shape = {
     "form": UNKNOWN,
     "news": False,
     "new_event": False,
+    "new_run": False,
     "problem": None,
     "message_id": None,
     "sender": None,
     "sent_at": None,
     "change": None,
     "event_id": None,
+    "run": None,
     "event_type": None,
     "event_status": None,
     "event_source": None,
@@ -58,6 +60,8 @@ EMPTY: Shape = {
 form: watcher, event_grid, endpoint, dropped or unknown.
 news: whether it is news of an event, for which a run may be started. Only then event_id is set, and has the form of a GUID in lower case.
 new_event: whether it is the first news of this event since the rulebook was started.
+new_run: whether it is the first news of its run: that of a new event, and after a minute one for VMs that the run at work may not look at.
+run: the key of the run that serves the event; null where it is not news. One run of a key is at work at a time.
 problem: why it is not news; null where it is.
 change: listed, changed or gone; for form endpoint failing or answering.
 resources, resource_ids: what the message says. It proves nothing.

@@ -45,6 +45,11 @@ class Rate:
         count.dropped += 1
         return False
 
+    def has_room(self, sender: str, most: int, now: float) -> bool:
+        """Return whether a message would be passed on, without counting one."""
+        count = self._counts.get(sender)
+        return count is None or now - count.began >= self._window_seconds or count.passed < most
+
     def take_back(self, sender: str) -> None:
         """Take back the last message that was admitted, because it is not passed on for another reason."""
         self._counts[sender].passed -= 1

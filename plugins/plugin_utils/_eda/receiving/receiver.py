@@ -19,6 +19,7 @@ from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
 from .memory import Memory
 from .named_vms import NamedVms
 from .rates import Rate
+from .runs import Runs
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class Receiver:
         self._messages = Memory()
         self._events = Memory()
         self._vms = NamedVms()
+        self._runs = Runs()
 
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
@@ -101,13 +103,23 @@ class Receiver:
         if self._messages.within(key, limits.repeat_seconds, now):
             # A run was started after the first one, or will be: the second one tells nothing more.
             return []
-        if not self._events.within(shape["event_id"], FORGOTTEN_SECONDS, now):
-            if not self._may_be_new(shape["sender"] or UNNAMED, limits, now):
-                return self._reports(shape["sender"], limits, now)
-            shape = {**shape, "new_event": True}
+        event_id, sender = shape["event_id"], shape["sender"] or UNNAMED
+        is_new = not self._events.within(event_id, FORGOTTEN_SECONDS, now)
+        if is_new and not self._may_be_new(sender, limits, now):
+            return self._reports(shape["sender"], limits, now)
         self._messages.add(key, now)
-        self._events.add(shape["event_id"], now)
-        return [{**shape, "vms": self._vms.add(shape["event_id"], shape["resources"])}]
+        self._events.add(event_id, now)
+        vms = self._vms.add(event_id, shape["resources"])
+        if is_new:
+            return [{**shape, "vms": vms, "run": self._runs.begin(event_id, vms, now), "new_event": True, "new_run": True}]
+        # A run beside another one takes a place of its own, so it counts like a new event. Without room for it, the news waits for the end of the other.
+        if self._runs.wants_another(event_id, vms, now) and self._has_room(sender, limits, now) and self._may_be_new(sender, limits, now):
+            return [{**shape, "vms": vms, "run": self._runs.begin_another(event_id, vms, now), "new_run": True}]
+        return [{**shape, "vms": vms, "run": self._runs.key(event_id)}]
+
+    def _has_room(self, sender: str, limits: Limits, now: float) -> bool:
+        wanted = ((self._senders_new_events, sender, limits.most_new_events_per_sender), (self._new_events, NEW_EVENTS, limits.most_new_events_per_minute))
+        return all(rate.has_room(name, most, now) for rate, name, most in wanted)
 
     def _may_be_new(self, sender: str, limits: Limits, now: float) -> bool:
         # The sender first: its made-up events must not use up what all have together.
@@ -138,6 +150,10 @@ class Receiver:
 
 
 def _key(shape: Shape) -> str:
-    """Return what tells one message from another: its id, and the sender and event that it belongs to."""
-    parts = (shape["sender"], shape["message_id"], shape["event_id"], shape["change"], shape["event_status"])
+    """Return what tells one message from another: its id, and all of it that a run gets.
+
+    Ids and senders can be forged, and VMs of one availability set know each other's events. Without the names a forged message that was first would make the
+    real one a repetition, and the run would look at the forger's VM alone.
+    """
+    parts = (shape["sender"], shape["message_id"], shape["event_id"], shape["change"], shape["event_status"], sorted(shape["resources"]))
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()

@@ -43,6 +43,8 @@ class Chosen:
 def choose(names: Sequence[str], hosts: Sequence[Known]) -> Chosen:
     """Return the hosts to look at for an event whose messages name these VMs; all of them where a name is unknown, because any host may have it."""
     everyone = tuple(host.name for host in hosts)
+    # Rulebooks put a comma before the names.
+    names = [name for name in names if name.strip()]
     if not names:
         return Chosen(everyone, "respond_only_vms names no VM")
     by_name: dict[str, list[int]] = defaultdict(list)

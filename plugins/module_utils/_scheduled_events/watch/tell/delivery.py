@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import http.client
 import json
-import ssl
 import typing as t
 from urllib.parse import urlsplit
 
@@ -19,9 +18,11 @@ from ...core.errors import describe_body
 from ..message import CONTENT_TYPE
 from ..settings import Settings, SettingsError, read_credential
 from ..shared_folder import SharedFolder
+from .tls import tls_context
 
-# The receiver has understood the request and never takes this message; any other status may change.
-REFUSED = (400, 413, 422)
+# The receiver has understood the request and never takes this message. Any other status may change: ansible-rulebook answers 400 to a message without the
+# signature that it wants, and takes it as soon as the two have the same settings.
+REFUSED = (413, 422)
 READ_BYTES = 64 * 1024
 
 
@@ -54,7 +55,7 @@ class Webhook:
         self._host, self._port = parts.hostname or "", parts.port
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._settings = settings
-        self._context = ssl.create_default_context(cafile=settings.tell_certificates) if parts.scheme == "https" else None
+        self._context = tls_context(settings) if parts.scheme == "https" else None
         self._credential = read_credential(settings.tell_credential_file) if settings.tell_credential_file else ""
 
     def deliver(self, message: t.Mapping[str, t.Any]) -> None:
@@ -65,7 +66,7 @@ class Webhook:
             answer = connection.getresponse()
             came = answer.read(READ_BYTES)
         except (OSError, http.client.HTTPException) as error:
-            raise NotDelivered(f"{self._url}: {error}. Check that the receiver runs there, and its certificate.")
+            raise NotDelivered(f"{self._url}: {error}. Check that the receiver runs there, and the certificates of both.")
         finally:
             connection.close()
         if not 200 <= answer.status < 300:
@@ -106,10 +107,7 @@ class Folder:
 def open_delivery(settings: Settings) -> Delivery:
     """Return the place that the settings name. Raise SettingsError."""
     if settings.tell_url is not None:
-        try:
-            return Webhook(settings)
-        except (OSError, ssl.SSLError) as error:
-            raise SettingsError(f"tell_certificates {settings.tell_certificates!r} cannot be used: {error}")
+        return Webhook(settings)
     if settings.tell_folder is not None:
         return Folder(settings)
     raise SettingsError("neither tell_url nor tell_folder is given, so there is nowhere to tell.")

@@ -61,6 +61,8 @@ def test_a_watcher():
         "form": "watcher",
         "news": True,
         "new_event": True,
+        "new_run": True,
+        "run": EVENT["event_id"].lower(),
         "problem": None,
         "message_id": watcher()["id"],
         "sender": RESOURCE_ID,

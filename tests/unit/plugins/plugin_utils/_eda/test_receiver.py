@@ -76,6 +76,52 @@ def test_other_news_with_the_id_of_another_message_is_news():
     assert len(receiver.receive({**message("web2"), "id": first["id"]}, LIMITS, 0)) == 1
 
 
+def test_a_forged_copy_with_other_names_does_not_make_the_real_message_a_repetition():
+    receiver, real = Receiver(), message("web1")
+    forged = {**real, "data": {**real["data"], "event": {**real["data"]["event"], "resources": ["liar"]}}}
+    assert [shape["vms"] for shape in receiver.receive(forged, LIMITS, 0)] == [["liar"]]
+    assert [shape["vms"] for shape in receiver.receive(real, LIMITS, 1)] == [["liar", "web1"]]
+    assert receiver.receive(real, LIMITS, 2) == []
+
+
+def named(vm: str, *names: str, kind: str = "changed") -> dict[str, Any]:
+    return cloud_event(Change(kind, {"event_id": guid(1), "event_status": "Scheduled", "resources": list(names)}), {"name": vm}, 1, NOON)
+
+
+def runs(receiver: Receiver, *messages: tuple[float, dict[str, Any]], limits: Limits = LIMITS) -> list[tuple[str, bool, list[str]]]:
+    shapes = [shape for at, one in messages for shape in receiver.receive(one, limits, at)]
+    return [(shape["run"].partition("/")[2], shape["new_run"], shape["vms"]) for shape in shapes if shape["news"]]
+
+
+def test_vms_that_a_lasting_run_may_not_look_at_get_one_beside_it():
+    """A VM that is first to tell of an event of others, and names itself alone, holds their run up for a minute and not for two hours."""
+    receiver = Receiver()
+    assert runs(receiver, (0, named("liar", "liar"))) == [("", True, ["liar"])]
+    assert runs(receiver, (1, named("web1", "web1", "web2"))) == [("", False, ["liar", "web1", "web2"])]
+    # The watcher repeats it, because no record shows a run.
+    assert runs(receiver, (61, named("web1", "web1", "web2"))) == [("2", True, ["liar", "web1", "web2"])]
+    # From now on that one serves the event, and nothing that it looks at starts another.
+    assert runs(receiver, (300, named("web2", "web1", "web2")), (301, named("liar", "liar"))) == [("2", False, ["liar", "web1", "web2"])] * 2
+    # No more than three, however many names come.
+    later = [(400.0 + 100 * number, named(f"liar{number}", f"name{number}")) for number in range(5)]
+    assert [(run, new) for run, new, _vms in runs(receiver, *later)] == [("3", True)] + [("3", False)] * 4
+
+
+def test_no_run_begins_beside_one_that_looks_at_all_or_at_the_same_vms():
+    receiver = Receiver()
+    both = ["web1", "web2"]
+    assert runs(receiver, (0, named("web1", *both)), (100, named("web2", *reversed(both)))) == [("", True, both), ("", False, both)]
+    # Names that do not suffice mean all VMs, which the run does not look at.
+    assert runs(receiver, (200, named("web1", "a b"))) == [("2", True, [])]
+    assert runs(receiver, (300, named("web3", "web3"))) == [("2", False, [])]
+
+
+def test_runs_beside_others_count_as_new_events_of_their_sender():
+    receiver, limits = Receiver(), Limits(most_new_events_per_sender=1)
+    assert runs(receiver, (0, named("liar", "liar")), (70, named("liar", "x")), limits=limits) == [("", True, ["liar"]), ("", False, ["liar", "x"])]
+    assert runs(receiver, (80, named("web1", "web1")), limits=limits) == [("2", True, ["liar", "web1", "x"])]
+
+
 def test_a_sender_beyond_its_rate_is_dropped_and_reported_once_a_minute():
     receiver = Receiver()
     found = [receiver.receive(message(number=number), MANY, number / 1000) for number in range(1000)]

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import (
     Settings,
     SettingsError,
+    check_key,
     parse_settings,
     read_credential,
     read_settings,
@@ -43,6 +44,10 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
         ("tell_url", "https://user:word@eda.example.com"),
         ("tell_url", "https://eda.example.com:port"),
         ("tell_certificates", 1),
+        ("tell_client_certificate", 1),
+        ("tell_client_certificate", ""),
+        ("tell_client_key", ""),
+        ("tell_client_key", "/etc/key.pem"),
         ("figures_folder", ""),
         ("figures_folder", True),
     ],
@@ -73,6 +78,16 @@ def test_messages_go_to_one_place() -> None:
 def test_a_credential_needs_its_file() -> None:
     with pytest.raises(SettingsError, match="tell_credential_file"):
         parse_settings({"tell_url": "https://eda.example.com:5000", "tell_credential": "hmac"}, "watch.json")
+
+
+def test_a_certificate_of_the_vm_needs_its_key_and_tls() -> None:
+    both = {"tell_client_certificate": "/etc/one.pem", "tell_client_key": "/etc/key.pem"}
+    with pytest.raises(SettingsError, match="tell_client_key is None; it must be given with tell_client_certificate"):
+        parse_settings({"tell_url": "https://eda.example.com:5000", "tell_client_certificate": "/etc/one.pem"}, "watch.json")
+    for place in ({"tell_url": "http://127.0.0.1:5000"}, {"tell_folder": "/srv/news"}, {}):
+        with pytest.raises(SettingsError, match="tell_client_certificate is '/etc/one.pem'; it must be null where tell_url is not https"):
+            parse_settings({**place, **both}, "watch.json")
+    assert parse_settings({"tell_url": "https://eda.example.com:5000", **both}, "watch.json").tell_client_key == "/etc/key.pem"
 
 
 @pytest.mark.parametrize("url", ["https://eda.example.com:5000/endpoint", "http://127.0.0.1:5000", "http://localhost:5000", "http://[::1]:5000/x"])
@@ -139,3 +154,19 @@ def test_no_error_about_a_credential_shows_any_of_it(tmp_path: pathlib.Path, con
 def test_a_credential_that_others_can_read_is_refused(tmp_path: pathlib.Path, mode: int) -> None:
     with pytest.raises(SettingsError, match="only its owner may read"):
         read_credential(secret(tmp_path, b"word", mode))
+
+
+@pytest.mark.parametrize("mode", [0o404, 0o444, 0o460, 0o410])
+def test_a_key_that_others_can_read_is_refused(tmp_path: pathlib.Path, mode: int) -> None:
+    with pytest.raises(SettingsError, match="only its owner may read"):
+        check_key(secret(tmp_path, b"a key", mode))
+
+
+def test_a_key_may_be_a_link_but_must_be_a_file(tmp_path: pathlib.Path) -> None:
+    link = tmp_path / "live.pem"
+    with pytest.raises(SettingsError, match="The key in .*live.pem cannot be read"):
+        check_key(str(link))
+    link.symlink_to(secret(tmp_path, b"a key"))
+    check_key(str(link))
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+        check_key(str(tmp_path))

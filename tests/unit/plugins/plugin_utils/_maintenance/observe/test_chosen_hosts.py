@@ -27,6 +27,10 @@ def test_the_named_vm_with_its_group_and_keepers() -> None:
     assert choose(["vm19", "WEB1 "], FLEET).hosts == ("web1", "web2", "web3", "vm0", "vm19")
 
 
+def test_the_comma_before_the_names_of_a_rulebook_is_no_name() -> None:
+    assert choose(["", "web2"], FLEET) == choose(["web2"], FLEET)
+
+
 def test_a_host_by_every_name_that_it_has() -> None:
     fleet = [host("a.example.com", "prod-7", "PROD-8"), *FLEET]
     for name in ("a", "A.example.com", "prod-7", "prod-8"):

@@ -115,7 +115,8 @@ def test_a_signature_of_the_body(hook: Hook, tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "refused"), [(301, False), (307, False), (400, True), (401, False), (404, False), (413, True), (422, True), (429, False), (503, False)]
+    ("status", "refused"),
+    [(301, False), (307, False), (400, False), (401, False), (403, False), (404, False), (413, True), (422, True), (429, False), (503, False)],
 )
 def test_other_statuses_are_no_delivery(hook: Hook, status: int, refused: bool) -> None:
     hook.status = status
