@@ -14,8 +14,8 @@ from lab.lab import Lab
 from lab.watcher import Watcher
 
 from eda.documented import Shell, commands
-from eda.relay import Relay
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
+from eda.stand_ins.relay import Relay
 
 RUN_SECONDS = 0.1
 # One for each watcher of a test.
@@ -45,7 +45,7 @@ def hmac(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Shell]:
 
 @pytest.fixture(scope="module")
 def mtls(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Shell]:
-    with started(tmp_path_factory.mktemp("mtls"), "maintenance_client_authorities") as shell:
+    with started(tmp_path_factory.mktemp("mtls"), "maintenance_client_authorities: $PWD") as shell:
         yield shell
 
 

@@ -13,7 +13,7 @@ import logging
 from typing import Any
 
 from ..messages import bounds
-from ..messages.deliveries import messages_in
+from ..messages.deliveries import header_in, messages_in
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
 from .memory import Memory
@@ -41,6 +41,8 @@ class Limits:
     most_new_events_per_minute: int = 60
     most_new_events_per_sender: int = 4
     repeat_seconds: float = 60.0
+    sender_header: str = ""
+    """The header in which a proxy says who sends; empty to take the messages' own word for it."""
 
 
 class Receiver:
@@ -61,16 +63,19 @@ class Receiver:
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
         try:
+            proven = header_in(delivery, limits.sender_header) if limits.sender_header else None
             messages = messages_in(delivery)
         except ValueError as error:
             return self._limited(None, unknown(f"Not a message about scheduled events: {error}."), limits, now)
         except Exception as error:  # a delivery is never a reason for the rulebook to end
             return self._limited(None, unknown(f"Not a readable message: {type(error).__name__}."), limits, now)
-        return [shape for message in messages for shape in self._message(message, limits, now)]
+        if limits.sender_header and proven is None:
+            return self._limited(None, unknown(f"Not of a known sender: there is no header {limits.sender_header}."), limits, now)
+        return [shape for message in messages for shape in self._message(message, proven, limits, now)]
 
-    def _message(self, message: Any, limits: Limits, now: float) -> list[Shape]:
+    def _message(self, message: Any, proven: str | None, limits: Limits, now: float) -> list[Shape]:
         try:
-            sender = sender_of(message)
+            sender = proven or sender_of(message)
         except Exception:  # a strange mapping
             sender = None
         # The rate first: what is dropped is not read any further.
@@ -79,7 +84,8 @@ class Receiver:
         return self._read(message, sender, limits, now)
 
     def _read(self, message: Any, sender: str | None, limits: Limits, now: float) -> list[Shape]:
-        first, *others = (reading := normalized(message)).shapes
+        reading = normalized(message)
+        first, *others = ({**shape, "sender": sender} for shape in reading.shapes)
         passed = self._passed(first, limits, now)
         # The message was counted once, for its first event. Each other event counts like one more message: it may start a run as well.
         for shape in others:

@@ -9,6 +9,8 @@ import dataclasses
 import uuid
 from typing import Any
 
+import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import bounds
@@ -82,6 +84,38 @@ def test_a_forged_copy_with_other_names_does_not_make_the_real_message_a_repetit
     assert [shape["vms"] for shape in receiver.receive(forged, LIMITS, 0)] == [["liar"]]
     assert [shape["vms"] for shape in receiver.receive(real, LIMITS, 1)] == [["liar", "web1"]]
     assert receiver.receive(real, LIMITS, 2) == []
+
+
+PROVEN = Limits(sender_header="X-Sender")
+
+
+def through_proxy(one: dict[str, Any], **headers: Any) -> dict[str, Any]:
+    return {"payload": one, "meta": {"endpoint": "", "headers": {name.replace("_", "-"): value for name, value in headers.items()}}}
+
+
+def test_a_sender_that_a_proxy_has_verified_cannot_use_up_what_another_has():
+    receiver = Receiver()
+    # Many names, and that of the VM that is to be silenced.
+    lies = [
+        through_proxy({**message(number=number), "source": source}, x_sender="liar")
+        for number in range(20)
+        for source in ("a", "urn:maintenance.azure:vm:web1")
+    ]
+    shapes = [shape for lie in lies for shape in receiver.receive(lie, PROVEN, 0)]
+    assert {shape["sender"] for shape in shapes} == {"liar"}
+    assert sum(shape["new_event"] for shape in shapes) == LIMITS.most_new_events_per_sender and "dropped" in forms(shapes)
+    assert [shape["new_event"] for shape in receiver.receive(through_proxy(message(number=99), X_Sender=" web1 "), PROVEN, 1)] == [True]
+
+
+@pytest.mark.parametrize("headers", [{}, {"x_sender": ""}, {"x_sender": " "}, {"x_sender": 7}, {"x_sender": "web1", "X_SENDER": "web2"}, {"x_other": "web1"}])
+def test_without_the_proxys_word_nothing_is_news(headers: dict[str, Any]):
+    (shape,) = Receiver().receive(through_proxy(message(), **headers), PROVEN, 0)
+    assert (shape["form"], shape["news"]) == ("unknown", False) and "no header X-Sender" in shape["problem"]
+
+
+@pytest.mark.parametrize("delivery", [None, [], "text", message(), {"payload": message()}, {"payload": message(), "meta": None}])
+def test_a_delivery_without_headers_is_no_news_either(delivery: Any):
+    assert news(Receiver().receive(delivery, PROVEN, 0)) == []
 
 
 def named(vm: str, *names: str, kind: str = "changed") -> dict[str, Any]:
