@@ -66,13 +66,13 @@ class Shell:
         """Type the guide's certificate and variables, and its message. The certificate is good for the watchers' address as well."""
         block = commands("DNS:controller").replace("DNS:controller", "DNS:controller,IP:127.0.0.1")
         self.type("\n".join(line for line in block.splitlines() if not line.startswith(RULEBOOK)))
-        self.type(commands("message.json <<").partition("curl ")[0])
+        self.type(commands("message.json <<").partition("token=")[0])
 
     def certify(self, vm: str) -> None:
         """Type the guide's authority once, and its certificate for a VM. The variable that names the authority is left out."""
         lines = [line for line in commands("maintenance_client_authorities: $PWD").splitlines() if not line.startswith((RULEBOOK, "echo "))]
         if (self.folder / "authority.pem").exists():
-            lines = ["(umask 077", *lines[1:]]
+            lines = ["(umask 077", *lines[2:]]
         self.type("\n".join(lines).replace("web1", vm))
 
     def variable(self, name: str) -> str:

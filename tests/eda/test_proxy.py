@@ -58,7 +58,7 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Proxied]:
         shell.install()
         for vm in ("web1", "liar"):
             shell.certify(vm)
-        shell.start("respond_behind_proxy.yml")
+        shell.start("behind_proxy.yml")
         proxy = haproxy(shell.folder, configuration("X-Maintenance-Sender").replace(":5000", f"127.0.0.1:{port}").replace(":5001", f":{shell.rulebook.port}"))
         lab.simulator.until(lambda: answers(proxy, port, shell.folder / "haproxy.log"), 30, "HAProxy")
         yield Proxied(shell, port)
