@@ -99,7 +99,7 @@ def test_a_vm_that_lies_about_its_name_uses_up_what_it_has_itself(proxied: Proxi
     until(lambda: EVENTS[11] in proxied.begun(), PATIENCE_SECONDS, "a run for web1")
     # The rulebook handles one message after another, so what it dropped before is dropped. Runs of several events begin in any order.
     assert sorted(proxied.begun()) == [*EVENTS[1 : MOST_EVENTS + 1], EVENTS[11]]
-    assert "liar: more than 4 new events in ten minutes" in proxied.shell.rulebook.text()
+    assert "liar: more than 4 new events in an hour" in proxied.shell.rulebook.text()
 
 
 def test_past_the_proxy_nothing_is_news(proxied: Proxied) -> None:

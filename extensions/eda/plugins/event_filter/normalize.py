@@ -38,8 +38,9 @@ options:
     default: 60
   most_new_events_per_sender:
     description:
-      - How many events may have their first news from one sender within ten minutes, so that one VM's made-up events do not hold all places of ansible-rulebook
-        for runs. More are left out and reported like the rest, and watchers repeat them. News of an event that another sender told of is not counted.
+      - How many events may have their first news from one sender within an hour, so that one VM's made-up events do not hold all places of ansible-rulebook for
+        runs. An event counts again for the sender that told first of it, if it still sends news of it an hour later. More are left out and reported like the
+        rest, and watchers repeat them. News of an event that another sender told of is not counted.
       - Without O(sender_header), senders' names are what messages say. A sender that lies about its name can use up what another one has, or all have together;
         then the schedule serves.
       - Messages of Event Grid without C(subject) have their topic or nothing as the sender. Set more if many VMs have the same.

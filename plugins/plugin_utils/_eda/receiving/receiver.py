@@ -16,6 +16,7 @@ from ..messages import bounds
 from ..messages.deliveries import header_in, messages_in
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
+from .introducers import Introducers
 from .memory import Memory
 from .named_vms import NamedVms
 from .rates import Rate
@@ -27,7 +28,7 @@ UNNAMED = "(a sender without a name)"
 ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
 # A run holds one of ansible-rulebook's 25 places until its event is over. So events are counted for longer than messages.
-SENDER_EVENTS_SECONDS = 600.0
+SENDER_EVENTS_SECONDS = 3600.0
 # After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
 FORGOTTEN_SECONDS = 86400.0
 
@@ -59,6 +60,7 @@ class Receiver:
         self._events = Memory()
         self._vms = NamedVms()
         self._runs = Runs()
+        self._introducers = Introducers()
 
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
@@ -111,8 +113,10 @@ class Receiver:
             return []
         event_id, sender = shape["event_id"], shape["sender"] or UNNAMED
         is_new = not self._events.within(event_id, FORGOTTEN_SECONDS, now)
-        if is_new and not self._may_be_new(sender, limits, now):
-            return self._reports(shape["sender"], limits, now)
+        if is_new or self._introducers.has_to_count(event_id, sender, SENDER_EVENTS_SECONDS, now):
+            if not self._may_be_new(sender, limits, now):
+                return self._reports(shape["sender"], limits, now)
+            self._introducers.count(event_id, sender, now)
         self._messages.add(key, now)
         self._events.add(event_id, now)
         vms = self._vms.add(event_id, shape["resources"])
@@ -133,7 +137,7 @@ class Receiver:
             return False
         if self._new_events.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
             return True
-        # A flood of other senders must not cost this one its next ten minutes.
+        # A flood of other senders must not cost this one its next hour.
         self._senders_new_events.take_back(sender)
         return False
 
@@ -142,7 +146,7 @@ class Receiver:
             (self._senders, sender or UNNAMED, f"{limits.most_per_minute} in a minute"),
             (self._all, ALL, f"{limits.most_in_all_per_minute} in a minute"),
             (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
-            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in ten minutes"),
+            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in an hour"),
             (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),
         )
         reports = []

@@ -280,16 +280,31 @@ def test_new_events_of_one_sender():
     receiver = Receiver()
     found = [receiver.receive(message(number=number), LIMITS, number) for number in range(25)]
     assert [forms(shapes) for shapes in found] == [["watcher"]] * 4 + [["dropped"]] + [[]] * 20
-    assert "web1: more than 4 new events in ten minutes" in found[4][0]["problem"]
+    assert "web1: more than 4 new events in an hour" in found[4][0]["problem"]
     # Other senders are served meanwhile, and tell of the events that this one could not: then its news of them is passed on.
     assert [shape["new_event"] for shape in receiver.receive(message("web2", number=4), LIMITS, 30)] == [True]
     assert [shape["new_event"] for shape in receiver.receive(message(number=4), LIMITS, 30)] == [False]
-    # Repeated ten minutes after the first, what was dropped is new.
-    assert news(receiver.receive(message(number=5), LIMITS, 599)) == []
-    later = [receiver.receive(message(number=number), LIMITS, 600) for number in range(5, 10)]
+    # Repeated an hour after the first, what was dropped is new.
+    assert news(receiver.receive(message(number=5), LIMITS, 3599)) == []
+    later = [receiver.receive(message(number=number), LIMITS, 3600) for number in range(5, 10)]
     assert [[shape["new_event"] for shape in news(shapes)] for shapes in later] == [[True]] * 4 + [[]]
-    # The drops since the report of second 599.
-    assert [shape["dropped"] for shape in receiver.receive(message(number=11), LIMITS, 660)] == [2]
+    # The drops since the report of second 3599.
+    assert [shape["dropped"] for shape in receiver.receive(message(number=11), LIMITS, 3660)] == [2]
+
+
+def test_events_of_a_sender_count_again_after_an_hour():
+    """Or it could collect events for hours, and start the runs of all of them in one minute."""
+    receiver = Receiver()
+    for number in range(12):
+        assert news(receiver.receive(message(number=number), LIMITS, number // 4 * 3600))
+    # Those of this hour go on, and no others.
+    at = 2 * 3600 + 120
+    assert [number for number in range(12) if news(receiver.receive(message(number=number, kind="changed"), LIMITS, at))] == [8, 9, 10, 11]
+    # Another sender's news of them, and this one's of another's, are not counted.
+    assert news(receiver.receive(message("web2", number=1, kind="changed"), LIMITS, at))
+    assert news(receiver.receive(message("web2", number=99), LIMITS, at)) and news(receiver.receive(message(number=99), LIMITS, at + 1))
+    later = at + 3600
+    assert [number for number in range(12) if news(receiver.receive(message(number=number, kind="gone"), LIMITS, later))] == [0, 1, 2, 3]
 
 
 def test_new_events_in_one_message_are_counted_for_their_sender():
