@@ -43,8 +43,8 @@ options:
         rest, and watchers repeat them. News of an event that another sender told of is not counted.
       - Without O(sender_header), senders' names are what messages say. A sender that lies about its name can use up what another one has, or all have together;
         then the schedule serves.
-      - Set more where one sender tells of the events of many VMs. Messages of Event Grid without C(subject) have their topic or nothing as the sender; a watcher
-        with C(watch_tell_about=any), and an endpoint that is asked for others, tell of all in their document.
+      - Set more where one sender tells of the events of many VMs. Messages of Event Grid without C(subject) have their topic or nothing as the sender; a
+        watcher with C(watch_tell_about=any), and an endpoint that is asked for others, tell of all in their document.
     type: int
     default: 4
   repeat_seconds:
