@@ -132,13 +132,16 @@ def test_a_hand_edit_is_told_and_put_back(awx: Awx) -> None:
 
 
 def nameless(objects: dict[str, t.Any]) -> dict[str, t.Any]:
-    """Without ids: a workflow with an edge too many gets all its nodes anew. And an empty text for variables is the same as JSON for nothing."""
+    """Without ids and their order: a workflow with an edge too many gets all its nodes anew. And an empty text for variables equals JSON for nothing."""
     names = {node["id"]: node["identifier"] for node in objects["workflow_job_template_nodes"]}
 
     def shown(value: dict[str, t.Any]) -> dict[str, t.Any]:
         return {key: [names.get(each, each) for each in inner] if key.endswith("_nodes") else inner for key, inner in value.items() if key != "id"}
 
-    return {endpoint: [shown(each) for each in items] for endpoint, items in objects.items()}
+    def place(value: dict[str, t.Any]) -> tuple[str, str]:
+        return str(value.get("workflow_job_template", "")), str(value.get("identifier") or value.get("name"))
+
+    return {endpoint: [shown(each) for each in sorted(items, key=place)] for endpoint, items in objects.items()}
 
 
 def test_an_approval_is_made_once(awx: Awx) -> None:

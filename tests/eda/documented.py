@@ -20,6 +20,12 @@ CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RULEBOOK = "ansible-rulebook "
 
 
+def configuration(containing: str) -> str:
+    """The one configuration in the guide that contains a text."""
+    (found,) = [block for block in re.findall(r"^```text\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE) if containing in block]
+    return str(found)
+
+
 def commands(containing: str) -> str:
     """The one block of commands in the guide that contains a text."""
     (found,) = [block for block in CONSOLE.findall(GUIDE.read_text()) if containing in block]
@@ -60,7 +66,14 @@ class Shell:
         """Type the guide's certificate and variables, and its message. The certificate is good for the watchers' address as well."""
         block = commands("DNS:controller").replace("DNS:controller", "DNS:controller,IP:127.0.0.1")
         self.type("\n".join(line for line in block.splitlines() if not line.startswith(RULEBOOK)))
-        self.type(commands("message.json <<").partition("curl ")[0])
+        self.type(commands("message.json <<").partition("token=")[0])
+
+    def certify(self, vm: str) -> None:
+        """Type the guide's authority once, and its certificate for a VM. The variable that names the authority is left out."""
+        lines = [line for line in commands("maintenance_client_authorities: $PWD").splitlines() if not line.startswith((RULEBOOK, "echo "))]
+        if (self.folder / "authority.pem").exists():
+            lines = ["(umask 077", *lines[2:]]
+        self.type("\n".join(lines).replace("web1", vm))
 
     def variable(self, name: str) -> str:
         (found,) = re.findall(rf"^{name}: (.*)$", (self.folder / "variables.yml").read_text(), re.MULTILINE)

@@ -14,8 +14,8 @@ from lab.lab import Lab
 from lab.watcher import Watcher
 
 from eda.documented import Shell, commands
-from eda.relay import Relay
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
+from eda.stand_ins.relay import Relay
 
 RUN_SECONDS = 0.1
 # One for each watcher of a test.
@@ -39,13 +39,13 @@ def started(folder: pathlib.Path, block: str) -> t.Iterator[Shell]:
 
 @pytest.fixture(scope="module")
 def hmac(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Shell]:
-    with started(tmp_path_factory.mktemp("hmac"), "respond_hmac.yml") as shell:
+    with started(tmp_path_factory.mktemp("hmac"), "signed.yml") as shell:
         yield shell
 
 
 @pytest.fixture(scope="module")
 def mtls(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Shell]:
-    with started(tmp_path_factory.mktemp("mtls"), "maintenance_client_authorities") as shell:
+    with started(tmp_path_factory.mktemp("mtls"), "maintenance_client_authorities: $PWD") as shell:
         yield shell
 
 
@@ -178,9 +178,10 @@ def test_without_a_certificate_of_the_authority_it_is_refused_and_kept(mtls: She
 
 
 def test_the_guides_message_needs_the_certificate_and_the_token(mtls: Shell) -> None:
-    send = commands("Authorization: Bearer").partition("curl ")[2]
-    assert mtls.type(f"curl {send.strip()} || true") == "000"
-    assert mtls.type(f"curl --cert web1.pem --key web1.key {send.replace('Bearer $', 'Bearer x$').strip()}") == "401"
+    send = "token=" + commands("Authorization: Bearer").partition("token=")[2]
+    shown = send.replace("curl ", "curl --cert web1.pem --key web1.key ")
+    assert mtls.type(send.strip() + " || true") == "000"
+    assert mtls.type(shown.replace("Bearer $", "Bearer x$")) == "401"
     assert mtls.event_id() not in started_for(mtls)
-    assert mtls.type(f"curl --cert web1.pem --key web1.key {send.strip()}") == "200"
+    assert mtls.type(shown) == "200"
     until_run(mtls, mtls.event_id())

@@ -57,6 +57,8 @@ def test_a_notice_leads_to_an_approval(make_rulebook: Make, tmp_path: pathlib.Pa
     assert len(lab.simulator.approvals()) == 1
     assert all(run.event_id == event_id.lower() for run in runs)
     assert "recovered" in lab.phases("web1") and "recovered" in lab.phases("web2")
+    # The names of the messages were enough to choose the VMs.
+    assert "Looking at all" not in rulebook.text()
 
 
 def test_an_event_that_does_not_exist_does_nothing(make_rulebook: Make, tmp_path: pathlib.Path) -> None:

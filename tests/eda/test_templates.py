@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the real ansible-rulebook sends to launch templates, held against the templates that role awx makes. AWX itself is played by controller.py."""
+"""What the real ansible-rulebook sends to launch templates, held against the templates that role awx makes. AWX itself is played by stand_ins/controller.py."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from lab.lab import Lab
 
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx
-from eda.controller import TOKEN, Controller, wrong_answer
 from eda.messages import EVENTS, message
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
+from eda.stand_ins.controller import TOKEN, Controller, wrong_answer
 
 RULEBOOKS = [
     ("maintenance.azure.respond_job_template", "Maintenance respond to an event"),

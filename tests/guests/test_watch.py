@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -140,6 +142,28 @@ def test_installed_twice(controller: Controller) -> None:
     assert SECRET not in watch(controller, "-vvv", **TOLD)
     assert "changed=0" in watch(controller, **TOLD)
     assert "changed=0" in watch(controller, "--check", "--diff", **TOLD)
+
+
+def test_a_key_that_the_telling_unit_cannot_read_is_named_before_anything_is_written(controller: Controller, tmp_path: pathlib.Path) -> None:
+    made = [tmp_path / "own.pem", tmp_path / "own.key"]
+    options = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=web1"]
+    subprocess.run(["openssl", "req", *options, "-out", str(made[0]), "-keyout", str(made[1])], check=True, capture_output=True)
+    for path in made:
+        guest(f"umask 077; cat > /etc/{path.name} <<'E'\n{path.read_text()}E")
+    shown = {**TOLD, "watch_tell_url": "https://127.0.0.1:5000/", "watch_tell_client_certificate": "/etc/own.pem", "watch_tell_client_key": "/etc/own.key"}
+    guest("chmod 0644 /etc/own.pem")
+    before = guest("cat /etc/azure-maintenance-watch/watch.json")
+    with pytest.raises(AssertionError, match="User azure-maintenance-tell cannot read /etc/own.key. Next: chown azure-maintenance-tell /etc/own.key"):
+        watch(controller, **shown)
+    assert guest("cat /etc/azure-maintenance-watch/watch.json") == before
+    guest("chown azure-maintenance-tell /etc/own.key")
+    assert "failed=0" in watch(controller, **shown)
+    assert "changed=0" in watch(controller, **shown)
+    guest("chmod 0644 /etc/own.key")
+    with pytest.raises(AssertionError, match="/etc/own.key must be a file that only its owner may read"):
+        watch(controller, **shown)
+    watch(controller, **TOLD)
+    guest("rm /etc/own.pem /etc/own.key")
 
 
 def test_noticed_told_and_repeated_until_a_run_has_seen_it(controller: Controller) -> None:

@@ -25,7 +25,7 @@ description:
   - It must be the first filter of a source. ansible-rulebook 1.2 or newer is needed.
 options:
   most_per_minute:
-    description: How many messages a sender may send in a minute. The sender is the C(source) of a message.
+    description: How many messages a sender may send in a minute. The sender is the C(source) of a message, or what O(sender_header) says.
     type: int
     default: 30
   most_in_all_per_minute:
@@ -38,16 +38,26 @@ options:
     default: 60
   most_new_events_per_sender:
     description:
-      - How many events may have their first news from one sender within ten minutes, so that one VM's made-up events do not hold all places of ansible-rulebook
-        for runs. More are left out and reported like the rest, and watchers repeat them. News of an event that another sender told of is not counted.
-      - Senders' names are what messages say. A sender that lies about its name can use up what all have together; then the schedule serves.
-      - Messages of Event Grid without C(subject) have their topic or nothing as the sender. Set more if many VMs have the same.
+      - How many events may have their first news from one sender within an hour, so that one VM's made-up events do not hold all places of ansible-rulebook for
+        runs. An event counts again for the sender that told first of it, if it still sends news of it an hour later. More are left out and reported like the
+        rest, and watchers repeat them. News of an event that another sender told of is not counted.
+      - Without O(sender_header), senders' names are what messages say. A sender that lies about its name can use up what another one has, or all have together;
+        then the schedule serves.
+      - Set more where one sender tells of the events of many VMs. Messages of Event Grid without C(subject) have their topic or nothing as the sender; a
+        watcher with C(watch_tell_about=any), and an endpoint that is asked for others, tell of all in their document.
     type: int
     default: 4
   repeat_seconds:
     description: A message that comes again within so many seconds after it was passed on tells nothing new, and is left out.
     type: float
     default: 60
+  sender_header:
+    description:
+      - Header of a webhook's requests in which a proxy says who sends, such as the name in the certificate that it has verified. Rates are then counted for
+        these names, and not for what messages say. A delivery without this header is no news.
+      - The proxy must replace what a client sends in this header, and the webhook must be reachable through the proxy alone.
+    type: str
+    default: ""
 notes:
   - "C(event.maintenance) always has the same keys. C(form): V(watcher), V(event_grid), V(endpoint), V(dropped) or V(unknown). C(news): whether a run may be
     started; then C(event_id) is a GUID in lower case. C(new_event): whether it is the first news of this event since the start of the rulebook. C(run): the
@@ -101,6 +111,7 @@ def main(
     most_new_events_per_minute: int = 60,
     most_new_events_per_sender: int = 4,
     repeat_seconds: float = 60.0,
+    sender_header: str = "",
 ) -> list[dict[str, Any]]:
     """Return what the rules see of a message: a list of events, which may be empty."""
     limits = Limits(
@@ -109,5 +120,6 @@ def main(
         int(most_new_events_per_minute),
         int(most_new_events_per_sender),
         float(repeat_seconds),
+        str(sender_header),
     )
     return [{"maintenance": shape} for shape in _RECEIVER.receive(event, limits, time.monotonic())]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import bounds
+from . import bounds, texts
 
 # ansible.eda.webhook and others put a body below payload, ansible.eda.azure_service_bus below body.
 WRAPPERS = ("payload", "body")
@@ -40,3 +40,12 @@ def _wrapper(delivery: Mapping[Any, Any]) -> str | None:
     if "specversion" in delivery or "eventType" in delivery:
         return None
     return next((key for key in WRAPPERS if key in delivery), None)
+
+
+def header_in(delivery: Any, header: str) -> str | None:
+    """Return the value of a header of the request that brought a delivery, as a webhook puts it below meta; None where it has none, or more than one."""
+    headers = texts.member(delivery, "meta", "headers")
+    if not isinstance(headers, Mapping):
+        return None
+    found = [value for name, value in headers.items() if isinstance(name, str) and name.lower() == header.lower()]
+    return texts.text(found[0].strip(), texts.LONGEST_RESOURCE_ID) or None if len(found) == 1 and isinstance(found[0], str) else None

@@ -13,9 +13,10 @@ import logging
 from typing import Any
 
 from ..messages import bounds
-from ..messages.deliveries import messages_in
+from ..messages.deliveries import header_in, messages_in
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
+from .introducers import Introducers
 from .memory import Memory
 from .named_vms import NamedVms
 from .rates import Rate
@@ -27,7 +28,7 @@ UNNAMED = "(a sender without a name)"
 ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
 # A run holds one of ansible-rulebook's 25 places until its event is over. So events are counted for longer than messages.
-SENDER_EVENTS_SECONDS = 600.0
+SENDER_EVENTS_SECONDS = 3600.0
 # After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
 FORGOTTEN_SECONDS = 86400.0
 
@@ -41,6 +42,8 @@ class Limits:
     most_new_events_per_minute: int = 60
     most_new_events_per_sender: int = 4
     repeat_seconds: float = 60.0
+    sender_header: str = ""
+    """The header in which a proxy says who sends; empty to take the messages' own word for it."""
 
 
 class Receiver:
@@ -57,20 +60,24 @@ class Receiver:
         self._events = Memory()
         self._vms = NamedVms()
         self._runs = Runs()
+        self._introducers = Introducers()
 
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
         try:
+            proven = header_in(delivery, limits.sender_header) if limits.sender_header else None
             messages = messages_in(delivery)
         except ValueError as error:
             return self._limited(None, unknown(f"Not a message about scheduled events: {error}."), limits, now)
         except Exception as error:  # a delivery is never a reason for the rulebook to end
             return self._limited(None, unknown(f"Not a readable message: {type(error).__name__}."), limits, now)
-        return [shape for message in messages for shape in self._message(message, limits, now)]
+        if limits.sender_header and proven is None:
+            return self._limited(None, unknown(f"Not of a known sender: there is no header {limits.sender_header}."), limits, now)
+        return [shape for message in messages for shape in self._message(message, proven, limits, now)]
 
-    def _message(self, message: Any, limits: Limits, now: float) -> list[Shape]:
+    def _message(self, message: Any, proven: str | None, limits: Limits, now: float) -> list[Shape]:
         try:
-            sender = sender_of(message)
+            sender = proven or sender_of(message)
         except Exception:  # a strange mapping
             sender = None
         # The rate first: what is dropped is not read any further.
@@ -79,7 +86,8 @@ class Receiver:
         return self._read(message, sender, limits, now)
 
     def _read(self, message: Any, sender: str | None, limits: Limits, now: float) -> list[Shape]:
-        first, *others = (reading := normalized(message)).shapes
+        reading = normalized(message)
+        first, *others = ({**shape, "sender": sender} for shape in reading.shapes)
         passed = self._passed(first, limits, now)
         # The message was counted once, for its first event. Each other event counts like one more message: it may start a run as well.
         for shape in others:
@@ -105,8 +113,10 @@ class Receiver:
             return []
         event_id, sender = shape["event_id"], shape["sender"] or UNNAMED
         is_new = not self._events.within(event_id, FORGOTTEN_SECONDS, now)
-        if is_new and not self._may_be_new(sender, limits, now):
-            return self._reports(shape["sender"], limits, now)
+        if is_new or self._introducers.has_to_count(event_id, sender, SENDER_EVENTS_SECONDS, now):
+            if not self._may_be_new(sender, limits, now):
+                return self._reports(shape["sender"], limits, now)
+            self._introducers.count(event_id, sender, now)
         self._messages.add(key, now)
         self._events.add(event_id, now)
         vms = self._vms.add(event_id, shape["resources"])
@@ -127,7 +137,7 @@ class Receiver:
             return False
         if self._new_events.admit(NEW_EVENTS, limits.most_new_events_per_minute, now):
             return True
-        # A flood of other senders must not cost this one its next ten minutes.
+        # A flood of other senders must not cost this one its next hour.
         self._senders_new_events.take_back(sender)
         return False
 
@@ -136,7 +146,7 @@ class Receiver:
             (self._senders, sender or UNNAMED, f"{limits.most_per_minute} in a minute"),
             (self._all, ALL, f"{limits.most_in_all_per_minute} in a minute"),
             (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
-            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in ten minutes"),
+            (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in an hour"),
             (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),
         )
         reports = []

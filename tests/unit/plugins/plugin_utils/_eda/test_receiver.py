@@ -9,6 +9,8 @@ import dataclasses
 import uuid
 from typing import Any
 
+import pytest
+
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import Change
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.messages import bounds
@@ -82,6 +84,38 @@ def test_a_forged_copy_with_other_names_does_not_make_the_real_message_a_repetit
     assert [shape["vms"] for shape in receiver.receive(forged, LIMITS, 0)] == [["liar"]]
     assert [shape["vms"] for shape in receiver.receive(real, LIMITS, 1)] == [["liar", "web1"]]
     assert receiver.receive(real, LIMITS, 2) == []
+
+
+PROVEN = Limits(sender_header="X-Sender")
+
+
+def through_proxy(one: dict[str, Any], **headers: Any) -> dict[str, Any]:
+    return {"payload": one, "meta": {"endpoint": "", "headers": {name.replace("_", "-"): value for name, value in headers.items()}}}
+
+
+def test_a_sender_that_a_proxy_has_verified_cannot_use_up_what_another_has():
+    receiver = Receiver()
+    # Many names, and that of the VM that is to be silenced.
+    lies = [
+        through_proxy({**message(number=number), "source": source}, x_sender="liar")
+        for number in range(20)
+        for source in ("a", "urn:maintenance.azure:vm:web1")
+    ]
+    shapes = [shape for lie in lies for shape in receiver.receive(lie, PROVEN, 0)]
+    assert {shape["sender"] for shape in shapes} == {"liar"}
+    assert sum(shape["new_event"] for shape in shapes) == LIMITS.most_new_events_per_sender and "dropped" in forms(shapes)
+    assert [shape["new_event"] for shape in receiver.receive(through_proxy(message(number=99), X_Sender=" web1 "), PROVEN, 1)] == [True]
+
+
+@pytest.mark.parametrize("headers", [{}, {"x_sender": ""}, {"x_sender": " "}, {"x_sender": 7}, {"x_sender": "web1", "X_SENDER": "web2"}, {"x_other": "web1"}])
+def test_without_the_proxys_word_nothing_is_news(headers: dict[str, Any]):
+    (shape,) = Receiver().receive(through_proxy(message(), **headers), PROVEN, 0)
+    assert (shape["form"], shape["news"]) == ("unknown", False) and "no header X-Sender" in shape["problem"]
+
+
+@pytest.mark.parametrize("delivery", [None, [], "text", message(), {"payload": message()}, {"payload": message(), "meta": None}])
+def test_a_delivery_without_headers_is_no_news_either(delivery: Any):
+    assert news(Receiver().receive(delivery, PROVEN, 0)) == []
 
 
 def named(vm: str, *names: str, kind: str = "changed") -> dict[str, Any]:
@@ -246,16 +280,31 @@ def test_new_events_of_one_sender():
     receiver = Receiver()
     found = [receiver.receive(message(number=number), LIMITS, number) for number in range(25)]
     assert [forms(shapes) for shapes in found] == [["watcher"]] * 4 + [["dropped"]] + [[]] * 20
-    assert "web1: more than 4 new events in ten minutes" in found[4][0]["problem"]
+    assert "web1: more than 4 new events in an hour" in found[4][0]["problem"]
     # Other senders are served meanwhile, and tell of the events that this one could not: then its news of them is passed on.
     assert [shape["new_event"] for shape in receiver.receive(message("web2", number=4), LIMITS, 30)] == [True]
     assert [shape["new_event"] for shape in receiver.receive(message(number=4), LIMITS, 30)] == [False]
-    # Repeated ten minutes after the first, what was dropped is new.
-    assert news(receiver.receive(message(number=5), LIMITS, 599)) == []
-    later = [receiver.receive(message(number=number), LIMITS, 600) for number in range(5, 10)]
+    # Repeated an hour after the first, what was dropped is new.
+    assert news(receiver.receive(message(number=5), LIMITS, 3599)) == []
+    later = [receiver.receive(message(number=number), LIMITS, 3600) for number in range(5, 10)]
     assert [[shape["new_event"] for shape in news(shapes)] for shapes in later] == [[True]] * 4 + [[]]
-    # The drops since the report of second 599.
-    assert [shape["dropped"] for shape in receiver.receive(message(number=11), LIMITS, 660)] == [2]
+    # The drops since the report of second 3599.
+    assert [shape["dropped"] for shape in receiver.receive(message(number=11), LIMITS, 3660)] == [2]
+
+
+def test_events_of_a_sender_count_again_after_an_hour():
+    """Or it could collect events for hours, and start the runs of all of them in one minute."""
+    receiver = Receiver()
+    for number in range(12):
+        assert news(receiver.receive(message(number=number), LIMITS, number // 4 * 3600))
+    # Those of this hour go on, and no others.
+    at = 2 * 3600 + 120
+    assert [number for number in range(12) if news(receiver.receive(message(number=number, kind="changed"), LIMITS, at))] == [8, 9, 10, 11]
+    # Another sender's news of them, and this one's of another's, are not counted.
+    assert news(receiver.receive(message("web2", number=1, kind="changed"), LIMITS, at))
+    assert news(receiver.receive(message("web2", number=99), LIMITS, at)) and news(receiver.receive(message(number=99), LIMITS, at + 1))
+    later = at + 3600
+    assert [number for number in range(12) if news(receiver.receive(message(number=number, kind="gone"), LIMITS, later))] == [0, 1, 2, 3]
 
 
 def test_new_events_in_one_message_are_counted_for_their_sender():
