@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import os
-import stat
 import typing as t
 from urllib.parse import urlsplit
 
 from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT, DISCOVER
 from ..core.bounded_json import load_bounded
+from ..host import file_access
 from ..host.watcher_state import FOLDER
 
 SETTINGS_BYTES = 256 * 1024
@@ -22,6 +22,7 @@ CREDENTIAL_BYTES = 8 * 1024
 SHORTEST_INTERVAL = 0.25
 CREDENTIALS = ("none", "bearer", "hmac")
 ABOUT = ("this_vm", "any")
+LINUX, WINDOWS = "linux", "windows"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 GOOD_URL = "https://HOST[:PORT][/PATH], or http:// to 127.0.0.1, without a user's name"
 
@@ -33,6 +34,8 @@ class SettingsError(ValueError):
 class Settings(t.NamedTuple):
     """All settings of the watcher. The defaults are those of role watch."""
 
+    system: str = LINUX
+    """linux, where systemd starts each part; or windows, where the asker starts the teller and nothing drains."""
     endpoint: str = DEFAULT_ENDPOINT
     api_version: str = "auto"
     interval: float = 1.0
@@ -81,7 +84,7 @@ def read_settings(path: str) -> Settings:
     """Read a file of settings. Raise SettingsError, also for a file that another user than root or this one may write."""
     with _open(path, f"{path} cannot be read: {{}}. Role watch writes it.") as stream:
         present = os.fstat(stream.fileno())
-        if not stat.S_ISREG(present.st_mode) or present.st_uid not in (0, os.geteuid()) or present.st_mode & 0o022:
+        if file_access.belongs_to_others(present):
             raise SettingsError(f"{path} must be a file of root that no other user may write; run role watch again.")
         content = stream.read(SETTINGS_BYTES + 1)
     try:
@@ -113,6 +116,8 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "drain_before", _wrong_number(settings.drain_before, 0, 86400)
     yield "drain_started", None if isinstance(settings.drain_started, bool) else "true or false"
     yield "drain_types", None if _are_texts(settings.drain_types) else "a list of types of events, such as Preempt"
+    yield "system", _wrong_choice(settings.system, (LINUX, WINDOWS))
+    yield from _wrong_on_windows(settings) if settings.system == WINDOWS else ()
     yield "api_version", _wrong_choice(settings.api_version, ("auto", *API_VERSIONS))
     yield "tell_about", _wrong_choice(settings.tell_about, ABOUT)
     yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
@@ -127,6 +132,12 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
     wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None
     yield "tell_credential_file", None if wanted else "the path of the credential's file, because tell_credential is not none"
+
+
+def _wrong_on_windows(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+    """What needs systemd, or a user of its own."""
+    yield "drain_types", None if not settings.drain_types else "an empty list, because a Windows VM does not drain by itself; a run of respond drains it"
+    yield "figures_folder", None if settings.figures_folder is None else "empty, because the watcher writes no figures on Windows"
 
 
 def _is_good_url(url: str) -> bool:
@@ -157,7 +168,7 @@ def read_credential(path: str) -> str:
     with _open(path, f"The credential in {path} cannot be read: {{}}.") as stream:
         present = os.fstat(stream.fileno())
         # Its owner may be another one: root checks the teller's credential, too.
-        if not stat.S_ISREG(present.st_mode) or present.st_mode & 0o037:
+        if file_access.readable_by_others(present):
             raise SettingsError(f"{path} must be a file that only its owner may read (mode 0400 or 0600; its group may, with 0640).")
         content = stream.read(CREDENTIAL_BYTES + 1)
     text = content.decode("ascii", "replace").strip()
@@ -167,10 +178,8 @@ def read_credential(path: str) -> str:
 
 
 def _open(path: str, failure: str) -> t.BinaryIO:
-    """Open a file, but no link. Raise SettingsError with this text, into which the reason is put."""
+    """Open a file, but no link and no pipe. Raise SettingsError with this text, into which the reason is put."""
     try:
-        # A pipe must not block.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return file_access.open_to_read(path)
     except OSError as error:
-        raise SettingsError(failure.format(error.strerror))
-    return os.fdopen(descriptor, "rb")
+        raise SettingsError(failure.format(error.strerror or "it is not a regular file"))

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import HEARTBEAT_SECONDS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import STALE_SECONDS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Observation, Watcher
 
-# Three heartbeats, and the time that an observation takes.
-STALE_SECONDS = 3 * HEARTBEAT_SECONDS + 5.0
 SHOWN_HOSTS = 10
 
 

@@ -59,7 +59,7 @@ class Case:
         self.destination = "https://one"
 
     def teller(self) -> Teller:
-        attempts = Attempts(self.folder, self.boot, self.destination, lambda: 1.0)
+        attempts = Attempts(self.folder, self.boot, self.destination, lambda: 1.0, self.clock.monotonic())
         return Teller(self.spool, self.receiver, attempts, self.seen, self.clock, self.lines.append)
 
     def states(self) -> list[str]:
@@ -110,7 +110,7 @@ def test_a_receiver_that_is_down_is_asked_less_and_less_often_and_order_stays(tm
 
 
 def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
-    attempts = Attempts(SharedFolder(str(tmp_path)), "boot", "https://one", lambda: 1.0)
+    attempts = Attempts(SharedFolder(str(tmp_path)), "boot", "https://one", lambda: 1.0, 0.0)
     for _attempt in range(2000):
         attempts.failed(0.0)
         attempts.accepted("x", 0.0)
@@ -121,7 +121,7 @@ def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
 @settings(max_examples=20)
 @given(st.floats(0, 1))
 def test_jitter_takes_at_most_half(jitter: float) -> None:
-    attempts = Attempts(SharedFolder("/nonexistent"), "boot", "https://one", lambda: jitter)
+    attempts = Attempts(SharedFolder("/nonexistent"), "boot", "https://one", lambda: jitter, 0.0)
     attempts.failed(100.0)
     assert 100.5 <= attempts.due(RECEIVER) <= 101.0
 
@@ -230,7 +230,7 @@ def test_another_boot_begins_at_once(tmp_path: pathlib.Path) -> None:
 )
 def test_damaged_attempts_are_none(tmp_path: pathlib.Path, content: bytes) -> None:
     (tmp_path / NAME).write_bytes(content)
-    assert Attempts(SharedFolder(str(tmp_path)), "boot-1", "https://one", lambda: 1.0).due(RECEIVER) == 0.0
+    assert Attempts(SharedFolder(str(tmp_path)), "boot-1", "https://one", lambda: 1.0, 0.0).due(RECEIVER) == 0.0
 
 
 def test_while_it_rests_a_new_message_goes_out_at_once(tmp_path: pathlib.Path) -> None:
