@@ -189,13 +189,13 @@ def tell(call: Call) -> None:
 
 def drain(call: Call) -> None:
     """Serve the events that the asker asks for, as root. Raise OSError where a drain failed, so that systemd shows the unit as failed."""
+    settings = call.settings
+    if settings.system == WINDOWS:
+        raise SettingsError(f"{call.path} is for Windows, where the watcher does not drain; a run of respond does.")
     from .drain.content import read_content
     from .drain.drainer import serve, this_vm
     from .drain.triggers import Triggers
 
-    settings = call.settings
-    if settings.system == WINDOWS:
-        raise SettingsError(f"{call.path} is for Windows, where the watcher does not drain; a run of respond does.")
     if not serve(Triggers(settings.drain_folder), this_vm(settings, read_content(settings.drain_file), call.log)):
         raise OSError("not every event was served; the lines above say why")
 
