@@ -176,7 +176,7 @@ def pieces(tree: t.Any, before: str = "") -> t.Iterator[str]:
             yield f"{before}if {'not ' if tree.negated else ''}{words} {piece}"
     elif kind == "For":
         for piece in pieces(tree.body):
-            yield f"{before}(for %{tree.name} in (*) do @{piece})"
+            yield f"{before}(for %{tree.name} in ({tree.pattern}) do @{piece})"
     else:
         silent = "".join(f" {stream}>nul" for stream in sorted(tree.silent))
         yield before + tree.text.strip() + silent

@@ -34,8 +34,6 @@ class SettingsError(ValueError):
 class Settings(t.NamedTuple):
     """All settings of the watcher. The defaults are those of role watch."""
 
-    system: str = LINUX
-    """linux, where systemd starts each part; or windows, where the asker starts the teller and nothing drains."""
     endpoint: str = DEFAULT_ENDPOINT
     api_version: str = "auto"
     interval: float = 1.0
@@ -73,6 +71,8 @@ class Settings(t.NamedTuple):
     """The folder through which the asker starts the draining unit."""
     drain_file: str = "/etc/azure-maintenance-watch/drain.json"
     """The policy and the methods, which only root can read."""
+    system: str = LINUX
+    """linux, where systemd starts each part; or windows, where the asker starts the teller and nothing drains."""
 
     @property
     def tells(self) -> bool:
