@@ -14,6 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_valu
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import drain_content
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import strangers
 
 SPEC: dict[str, t.Any] = {
     "policy": {"type": "raw", "default": "default"},
@@ -21,6 +22,16 @@ SPEC: dict[str, t.Any] = {
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
     "settings": {"type": "dict"},
+    "rights": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "where": {"type": "str", "required": True},
+            "printed": {"type": "list", "elements": "str", "required": True},
+            "writers": {"type": "list", "elements": "str", "default": []},
+            "next": {"type": "str", "required": True},
+        },
+    },
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }
@@ -31,7 +42,7 @@ NO_LIST = "[]"
 
 
 class ActionModule(OnController):
-    """Compile what the watcher of a VM drains by itself, or check the watcher's settings."""
+    """Compile what the watcher of a VM drains by itself, or check the watcher's settings, or who may write its folders on Windows."""
 
     spec = SPEC
     rules: t.ClassVar = {}
@@ -39,6 +50,10 @@ class ActionModule(OnController):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         if arguments["settings"] is not None:
             _check(arguments["settings"])
+            return {}
+        if arguments["rights"] is not None:
+            for folder in arguments["rights"]:
+                _check_rights(folder)
             return {}
         types = _types(arguments["types"])
         if not types:
@@ -67,6 +82,19 @@ def _types(given: list[str]) -> list[str]:
             meant = f" (did you mean {near}?)" if near else suggestion(one, KNOWN_TYPES)
             raise ValueError(f"watch_drain names the type {one}{meant}. Azure has {', '.join(KNOWN_TYPES)}.")
     return types
+
+
+def _check_rights(folder: t.Mapping[str, t.Any]) -> None:
+    """Raise ValueError for a folder of a Windows VM in which others could change what the system runs or believes."""
+    where, advice = folder["where"], folder["next"]
+    try:
+        owner, writers = strangers(where, plain(folder["printed"]), plain(folder["writers"]))
+    except PermissionError as error:
+        raise ValueError(f"{error}. {advice}") from error
+    if owner:
+        raise ValueError(f"{where} belongs to {owner}, not to the administrators or the system, so that user could change what the watcher runs. {advice}")
+    if writers:
+        raise ValueError(f"{where} may be written by {', '.join(writers)[:200]}, who could change what the watcher runs. {advice}")
 
 
 def _check(settings: dict[str, t.Any]) -> None:

@@ -10,6 +10,7 @@ Each command imports only what it needs: the asker runs all the time, and neithe
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -218,15 +219,23 @@ def alive(call: Call) -> None:
 
     Its state is read with care: an attacker who has taken the asker over must not make root wait, or read another file.
     """
-    from ..host.system import LocalHost, seconds_between
-    from ..host.watcher_state import STALE_SECONDS, age_by_clock, read_watcher
+    from ..host.system import LocalHost, seconds_between, utc_seconds
+    from ..host.watcher_state import STALE_SECONDS, Data, age_by_clock, read_watcher
 
-    now = LocalHost().now()
-    found = read_watcher(call.settings.runtime_folder, age_by_clock(lambda at: seconds_between(at, now)))
+    now, started = LocalHost().now(), []
+
+    def age(data: Data) -> float | None:
+        started.append(utc_seconds(data.get("started_at")))
+        return age_by_clock(lambda at: seconds_between(at, now))(data)
+
+    found = read_watcher(call.settings.runtime_folder, age)
     if found is None or found.messages_waiting is None:
         raise OSError(f"the asker has not asked yet{f': {found.problem}' if found and found.problem else ''}")
     if found.age_seconds is None or found.age_seconds > STALE_SECONDS:
         raise OSError("the asker has no heartbeat")
+    if call.settings.system == WINDOWS and (started[0] or 0.0) < max(os.path.getmtime(path) for path in (call.path, sys.argv[0])):
+        # systemd says whether it has ended a unit; the end of a scheduled task shows only here.
+        raise OSError("the asker that runs was started before its settings or its program were written")
 
 
 COMMANDS: t.Mapping[str, t.Callable[[Call], None]] = {"ask": ask, "drain": drain, "seen": seen, "tell": tell, "check": check, "alive": alive}
