@@ -84,8 +84,7 @@ def test_a_note_names_what_is_left_to_the_controller() -> None:
 
 
 def test_the_documentation_has_the_options_of_the_action() -> None:
-    options = yaml.safe_load(module.DOCUMENTATION)["options"]
-    assert {name: {key: value for key, value in option.items() if key != "description"} for name, option in options.items()} == watcher_drain.SPEC
+    assert _spec(yaml.safe_load(module.DOCUMENTATION)["options"]) == watcher_drain.SPEC
     assert module.ARGUMENTS == watcher_drain.SPEC
 
 
@@ -118,3 +117,12 @@ def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> No
         ({"figures_folder": "/srv/figures/"}, "watch_figures_folder is '/srv/figures/'; it must be a whole path"),
     ):
         assert run(settings=given)["msg"].startswith(words)
+
+
+def _spec(options: dict[str, Any]) -> dict[str, Any]:
+    """Return documented options as an argument spec has them."""
+    found = {}
+    for name, option in options.items():
+        more = {"options": _spec(option["suboptions"])} if "suboptions" in option else {}
+        found[name] = {key: value for key, value in option.items() if key not in ("description", "suboptions")} | more
+    return found
