@@ -29,6 +29,7 @@ def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
         "alive": [name for name, watcher in found if is_alive(watcher)],
         "stale": [name for name, watcher in found if watcher is not None and not is_alive(watcher)],
         "missing": [name for name, watcher in found if watcher is None],
+        "windows": [name for name, observation in observations if observation.watcher is None and observation.system == "windows"],
         "problems": [(name, watcher.problem) for name, watcher in found if watcher is not None and watcher.problem],
         "dropped": [name for name, watcher in found if watcher is not None and watcher.messages_dropped],
     }
@@ -44,4 +45,6 @@ def lines(watchers: Mapping[str, Any]) -> list[str]:
     parts += [f"none on {some(missing, SHOWN_HOSTS)}"] if missing else []
     found = [f"Watchers: {'; '.join(parts)}."]
     found += [f"Watcher of {name}: {problem.rstrip('.')}." for name, problem in watchers["problems"][:SHOWN_HOSTS]]
+    if windows := watchers.get("windows"):
+        found.append(f"Windows without a watcher, so the schedule serves it: {some(windows, SHOWN_HOSTS)}. A watcher there needs a Python (watch_python).")
     return found + ([f"Watchers dropped messages on {some(watchers['dropped'], SHOWN_HOSTS)}."] if watchers["dropped"] else [])
