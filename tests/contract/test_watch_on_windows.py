@@ -76,9 +76,19 @@ class Vm:
     def play(self, *arguments: str, **settings: t.Any) -> subprocess.CompletedProcess[str]:
         (self.folder / "settings.json").write_text(json.dumps({**self.settings, **settings}))
         command = ["ansible-playbook", "-i", str(self.folder / "inventory.json"), "-vvv", "--diff", "-e", f"@{self.folder}/settings.json"]
-        environment = {**os.environ, **stand_in_paths(os.environ), "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1"}
-        self.done = subprocess.run([*command, *arguments, "maintenance.azure.watch"], env=environment, capture_output=True, text=True, timeout=280, check=False)
+        self.done = subprocess.run(
+            [*command, *arguments, "maintenance.azure.watch"], env=self.environment, capture_output=True, text=True, timeout=280, check=False
+        )
         return self.done
+
+    def ask(self, module: str, **arguments: t.Any) -> str:
+        """One task, and what Ansible prints of it."""
+        command = ["ansible", "vm", "-i", str(self.folder / "inventory.json"), "-m", module, "-a", json.dumps(arguments)]
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **stand_in_paths(os.environ), "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1"}
 
     def changed(self, *arguments: str, **settings: t.Any) -> list[str]:
         """Play, and return the tasks that changed something."""
@@ -154,6 +164,13 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     until(lambda: (vm.data / "runtime" / "tell.log").exists() and "was not delivered" in (vm.data / "runtime" / "tell.log").read_text())
     holders = [path for path in vm.machine.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert holders == [vm.data / "credential"]
+    # An observation shows its heartbeat as soon as there are records, and the other task publishes them for the teller.
+    observed = [vm.ask("maintenance.azure.maintenance_info", endpoint=vm.settings["watch_endpoint"]) for _time in range(2)]
+    age = re.search(r'"age_seconds": ([0-9.]+),', observed[1].split('"watcher": {')[1])
+    assert age is not None and float(age[1]) < 35 and '"messages_waiting": 1' in observed[1]
+    vm.ask("ansible.windows.win_command", argv=["schtasks.exe", "/Run", "/TN", SEEN])
+    until((vm.data / "seen" / "seen.json").exists)
+    assert json.loads((vm.data / "seen" / "seen.json").read_text()) == {} and not (vm.data / "seen" / "seen.log").exists()
 
 
 def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
