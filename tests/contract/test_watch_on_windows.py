@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import typing as t
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -61,6 +62,19 @@ class Vm:
     def tasks(self) -> dict[str, t.Any]:
         path = self.machine.home / "tasks.json"
         return t.cast("dict[str, t.Any]", json.loads(path.read_text())) if path.exists() else {}
+
+    def grants(self) -> dict[str, str]:
+        """What LOCAL SERVICE may do in each folder that was made. Administrators and the system may do everything, and no other user anything."""
+        found = {}
+        for call in self.machine.calls("win_command"):
+            if "icacls" in (call.get("cmd") or ""):
+                made = re.search(r'mkdir "(.*?)"&&\(icacls "(.*?)" /inheritance:r /grant:r (.*?) >nul', call["cmd"])
+                assert made is not None and made[1] == made[2], call["cmd"]
+                *all_rights, its_own = made[3].split('" "')
+                assert all_rights == ['"*S-1-5-32-544:(OI)(CI)F', "*S-1-5-18:(OI)(CI)F"] and its_own.startswith("*S-1-5-19:(OI)(CI)")
+                name = "program" if "Program Files" in made[1] else made[1].rpartition("\\")[2]
+                found[name] = its_own.rpartition(")")[2].rstrip('"')
+        return found
 
     def orders(self) -> list[str]:
         """What schtasks was asked to change or to start."""
@@ -131,6 +145,11 @@ def vm(tmp_path: pathlib.Path, simulator: Simulator) -> t.Iterator[Vm]:
     vm.end()
 
 
+def definition(xml: str) -> dict[str, str]:
+    """The last text of each element, by its name."""
+    return {element.tag.rpartition("}")[2]: element.text or "" for element in ElementTree.fromstring(xml).iter()}
+
+
 def until(condition: t.Callable[[], object], seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -154,6 +173,16 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     assert json.loads((vm.data / "runtime" / "state.json").read_text())["answers"] >= 1
     settings = json.loads((vm.data / "watch.json").read_text())
     assert (settings["system"], settings["records_path"], settings["drain_types"]) == ("windows", "C:\\ProgramData\\azure-maintenance", [])
+    assert vm.grants() == {"program": "RX", "azure-maintenance-watch": "RX", "seen": "RX", "runtime": "M", "state": "M"}
+    asker, seen = (definition(vm.tasks()[name]["xml"]) for name in (ASKER, SEEN))
+    assert (asker["UserId"], asker["ExecutionTimeLimit"], seen["UserId"], seen["ExecutionTimeLimit"]) == ("S-1-5-19", "PT0S", "S-1-5-18", "PT5M")
+    assert "<BootTrigger>" in vm.tasks()[ASKER]["xml"] and "<BootTrigger>" not in vm.tasks()[SEEN]["xml"]
+    for task, word in ((asker, "ask"), (seen, "seen")):
+        # Each minute where it does not run, with the one privilege that every process has, and not ended for a battery's sake.
+        assert (task["MultipleInstancesPolicy"], task["Privilege"], task["RunLevel"]) == ("IgnoreNew", "SeChangeNotifyPrivilege", "LeastPrivilege")
+        assert (task["StopIfGoingOnBatteries"], task["DisallowStartIfOnBatteries"], task["Command"]) == ("false", "false", PYTHON)
+        archive, path = "C:\\Program Files\\azure-maintenance-watch\\watch.pyz", "C:\\ProgramData\\azure-maintenance-watch\\watch.json"
+        assert task["Arguments"] == f'-I "{archive}" {word} "{path}"'
     # Again, in check mode and without: nothing.
     after, process, orders = vm.everything(), vm.tasks()[ASKER]["process"], vm.orders()
     assert (vm.changed("--check", **WEBHOOK), vm.changed(**WEBHOOK)) == ([], [])
