@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_form
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import drain_content
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import strangers
 
 SPEC: dict[str, t.Any] = {
     "policy": {"type": "raw", "default": "default"},
@@ -25,6 +26,16 @@ SPEC: dict[str, t.Any] = {
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
     "settings": {"type": "dict"},
+    "rights": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "where": {"type": "str", "required": True},
+            "printed": {"type": "list", "elements": "str", "required": True},
+            "writers": {"type": "list", "elements": "str", "default": []},
+            "next": {"type": "str", "required": True},
+        },
+    },
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }
@@ -35,7 +46,7 @@ NO_LIST = "[]"
 
 
 class ActionModule(OnController):
-    """Compile what the watcher of a VM drains by itself, or check the watcher's settings."""
+    """Compile what the watcher of a VM drains by itself, or check the watcher's settings, or who may write its folders on Windows."""
 
     spec = SPEC
     rules: t.ClassVar = {}
@@ -44,6 +55,10 @@ class ActionModule(OnController):
         if arguments["settings"] is not None:
             _warn(variables)
             _check(arguments["settings"])
+            return {}
+        if arguments["rights"] is not None:
+            for folder in arguments["rights"]:
+                _check_rights(folder)
             return {}
         types = _types(arguments["types"])
         if not types:
@@ -79,6 +94,19 @@ def _warn(variables: dict[str, t.Any]) -> None:
     names = set(map(str, variables)) - set(map(str, variables.get("ansible_facts") or ()))
     for warning in near_misses.warnings(names):
         Display().warning(printable(warning, LONGEST_LINE))
+
+
+def _check_rights(folder: t.Mapping[str, t.Any]) -> None:
+    """Raise ValueError for a folder of a Windows VM in which others could change what the system runs or believes."""
+    where, advice = folder["where"], folder["next"]
+    try:
+        owner, writers = strangers(where, plain(folder["printed"]), plain(folder["writers"]))
+    except PermissionError as error:
+        raise ValueError(f"{error}. {advice}") from error
+    if owner:
+        raise ValueError(f"{where} belongs to {owner}, not to the administrators or the system, so that user could change what the watcher runs. {advice}")
+    if writers:
+        raise ValueError(f"{where} may be written by {', '.join(writers)[:200]}, who could change what the watcher runs. {advice}")
 
 
 def _check(settings: dict[str, t.Any]) -> None:

@@ -145,7 +145,8 @@ in_service_why:
   sample: port 443 of 127.0.0.1 accepts connections
 watcher:
   description:
-    - What the watcher of this VM says of itself (role maintenance.azure.watch), V(null) where there is none.
+    - What the watcher of this VM says of itself (role maintenance.azure.watch), V(null) where there is none. On a Windows VM it is read with the records, and
+      V(null) as long as there is no folder of records.
     - C(age_seconds) since its last heartbeat, V(null) where that is not known; C(problem); C(messages_waiting) and C(messages_dropped).
   returned: success
   type: dict

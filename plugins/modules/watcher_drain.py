@@ -36,6 +36,29 @@ options:
   settings:
     description: The settings of the watcher. When given, they are checked, and nothing is compiled.
     type: dict
+  rights:
+    description: Folders of a Windows VM, to check that no other user may write there. When given, nothing is compiled.
+    type: list
+    elements: dict
+    suboptions:
+      where:
+        description: The folder.
+        type: str
+        required: true
+      printed:
+        description: Its security descriptor (SDDL) and the SID of the connecting user, as the VM printed them.
+        type: list
+        elements: str
+        required: true
+      writers:
+        description: SIDs, or their letters in SDDL, of users who may write there beside the administrators and the system.
+        type: list
+        elements: str
+        default: []
+      next:
+        description: What to do where another user may write there; the end of the message.
+        type: str
+        required: true
   folders:
     description: The folders with the drain methods that are tasks, those of the collection first.
     type: list
@@ -140,6 +163,16 @@ ARGUMENTS = {
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
     "settings": {"type": "dict"},
+    "rights": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "where": {"type": "str", "required": True},
+            "printed": {"type": "list", "elements": "str", "required": True},
+            "writers": {"type": "list", "elements": "str", "default": []},
+            "next": {"type": "str", "required": True},
+        },
+    },
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }

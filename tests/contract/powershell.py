@@ -43,6 +43,13 @@ COMMANDS = {
     'cmd.exe /d /s /c "move /y ': "windows-server/administration/windows-commands/move",
     "sc.exe": "windows/win32/services/controlling-a-service-using-sc",
 }
+# The programs in tasks of roles, each with Microsoft's page for it. The commands of a line of cmd.exe are each played by its stand-in, or refused.
+WINDOWS_COMMANDS = "windows-server/administration/windows-commands"
+TASK_PROGRAMS = {
+    "cmd.exe": f"{WINDOWS_COMMANDS}/cmd",
+    "schtasks.exe": "windows/win32/taskschd/schtasks",
+    "{{ watch_python }}": "a Python that the user names",
+}
 PLUGINS = ROOT / "plugins" / "plugin_utils" / "_windows"
 
 

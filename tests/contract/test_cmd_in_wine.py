@@ -176,7 +176,7 @@ def pieces(tree: t.Any, before: str = "") -> t.Iterator[str]:
             yield f"{before}if {'not ' if tree.negated else ''}{words} {piece}"
     elif kind == "For":
         for piece in pieces(tree.body):
-            yield f"{before}(for %{tree.name} in (*) do @{piece})"
+            yield f"{before}(for %{tree.name} in ({tree.pattern}) do @{piece})"
     else:
         silent = "".join(f" {stream}>nul" for stream in sorted(tree.silent))
         yield before + tree.text.strip() + silent
@@ -218,6 +218,25 @@ def test_each_command_does_the_same_in_wine(name: str, wine: InWine, stand_in: I
             assert seen[0][2] == (before if before is not None else "nothing"), piece
             seen[0][0] = 1
         assert seen[0] == seen[1], piece
+
+
+@pytest.mark.parametrize(("state", "shown"), [(None, b""), (b"x" * 31, b""), (TWO, b"=watcher\r\n" + TWO)])
+def test_the_state_of_the_watcher_in_wine(state: bytes | None, shown: bytes, wine: InWine, stand_in: InStandIn) -> None:
+    """What LOAD does last, command by command: a file that is missing or too large shows nothing, and neither do its neighbours."""
+    for side in (wine, stand_in):
+        runtime = side.drive / "ProgramData" / "azure-maintenance-watch" / "runtime"
+        runtime.mkdir(parents=True, exist_ok=True)
+        (runtime / "state.json").unlink(missing_ok=True)
+        (runtime / ".temporary-1").write_bytes(ONE)
+        (runtime / "ask.log").write_bytes(ONE)
+        if state is not None:
+            (runtime / "state.json").write_bytes(state)
+        output = b""
+        for command in ("echo =watcher", 'type "%f"'):
+            line = f'cd /d "%ProgramData%\\azure-maintenance-watch\\runtime"&(for %f in ({files.STATE_PATTERN}) do @if %~zf LEQ 30 {command})'
+            assert command.split()[0] in files.LOAD
+            output += side.run(line)[1]
+        assert output == shown, side
 
 
 def test_a_file_that_is_read_is_not_renamed(wine: InWine, stand_in: InStandIn) -> None:

@@ -95,9 +95,19 @@ def test_no_other_way_to_run_something() -> None:
         assert powershell.tasks_of(f"ansible.windows.{module}") == []
 
 
+def test_programs_of_tasks() -> None:
+    seen = set()
+    for place, arguments in powershell.tasks_of("ansible.windows.win_command"):
+        assert place.startswith("roles/watch/"), place
+        line = arguments["cmd"] if "cmd" in arguments else arguments["argv"][0]
+        seen |= {program for program in powershell.TASK_PROGRAMS if line.startswith(program)}
+        assert line.startswith(tuple(powershell.TASK_PROGRAMS)), f"{place}: {line}"
+        assert "powershell" not in line.lower(), f"{place}: only the line of rights.py asks PowerShell something"
+    assert seen == set(powershell.TASK_PROGRAMS)
+
+
 def test_command_lines() -> None:
     """Of drain methods; those of the records are in test_cmd_in_wine.py. Method command runs what the user says."""
-    assert powershell.tasks_of("ansible.windows.win_command") == []
     seen = set()
     for place, arguments in powershell.calls_of("win_command"):
         path = place.partition(":")[0]

@@ -209,6 +209,82 @@ def test_facts_registry_commands_and_scripts(room: Room) -> None:
     assert "booted" in shell["stdout"] and shell["stand_in"] == "run by /bin/sh"
 
 
+DEFINITION = """<?xml version="1.0"?>
+<Task version="1.3" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <Triggers><TimeTrigger><StartBoundary>2026-01-01T00:00:00</StartBoundary><Repetition><Interval>PT1M</Interval></Repetition></TimeTrigger></Triggers>
+  <Principals><Principal id="P"><UserId>S-1-5-19</UserId></Principal></Principals>
+  <Settings><MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy></Settings>
+  <Actions Context="P"><Exec><Command>C:\\Windows\\sleeper.exe</Command><Arguments>"60"</Arguments></Exec></Actions>
+</Task>
+"""
+WRONG = {
+    "UTF-16": DEFINITION.replace('"1.0"?', '"1.0" encoding="UTF-16"?'),
+    "no ASCII": DEFINITION.replace("sleeper", "schl\u00e4fer"),
+    "order": DEFINITION.replace("<Triggers>", "<Settings/><Triggers>"),
+    "unknown": DEFINITION.replace("MultipleInstancesPolicy", "MultipleInstances"),
+    "duration": DEFINITION.replace("PT1M", "60"),
+    "privileges of 1.3": DEFINITION.replace('"1.3"', '"1.2"').replace(
+        "</UserId>", "</UserId><RequiredPrivileges><Privilege>SeChangeNotifyPrivilege</Privilege></RequiredPrivileges>"
+    ),
+    "principal": DEFINITION.replace('Context="P"', 'Context="Q"'),
+    "nothing to do": DEFINITION.replace("<Command>C:\\Windows\\sleeper.exe</Command>", ""),
+    "no XML": DEFINITION.replace("</Task>", ""),
+}
+
+
+def schtasks(*words: str) -> dict[str, t.Any]:
+    return windows("win_command", argv=["schtasks.exe", *words])
+
+
+def test_scheduled_tasks(room: Room) -> None:
+    (room.machine.home / "programs").mkdir()
+    (room.machine.home / "programs" / "sleeper").write_text('exec sleep "$1"\n')
+    for number, content in enumerate([DEFINITION, *WRONG.values()]):
+        room.machine.path(f"{number}.xml").write_text(content, encoding="utf-8")
+    room.machine.path("Windows").mkdir()
+    create = ("/Create", "/TN", "one", "/XML", "C:\\0.xml")
+    wrong = [schtasks("/Create", "/TN", "two", "/XML", f"C:\\{number}.xml", "/F") for number in range(1, len(WRONG) + 1)]
+    none, made, asks, refused, not_there, _program, ran, again, shown, ended, ended_again, deleted, gone, *others = room.play(
+        [
+            schtasks("/Query", "/TN", "one", "/XML"),
+            schtasks(*create),
+            schtasks(*create),
+            schtasks("/Create", "/TN", "one", "/SC", "MINUTE"),
+            schtasks("/run", "/tn", "one"),
+            windows("win_copy", content="", dest="C:\\Windows\\sleeper.exe"),
+            schtasks("/Run", "/TN", "one"),
+            schtasks("/Run", "/TN", "one"),
+            schtasks("/Query", "/TN", "one", "/XML", "ONE"),
+            schtasks("/End", "/TN", "one"),
+            schtasks("/End", "/TN", "one"),
+            schtasks("/Delete", "/TN", "one", "/F"),
+            schtasks("/Run", "/TN", "one"),
+            *wrong,
+        ]
+    )
+    assert [answer.get("rc") for answer in (none, made, not_there, ran, again, shown, ended, ended_again, deleted, gone)] == [1, 0, 1, 0, 0, 0, 0, 0, 0, 1]
+    assert "asks a person" in asks["msg"] and "stand-in" in refused["msg"]
+    assert shown["stdout"].startswith('<?xml version="1.0" encoding="UTF-16"?>') and "<Command>C:\\Windows\\sleeper.exe</Command>" in shown["stdout"]
+    assert {name: answer["rc"] for name, answer in zip(WRONG, others)} == dict.fromkeys(WRONG, 1)
+    assert all("malformed" in answer["stderr"] for answer in others) and len(others) == len(WRONG)
+
+
+def test_loops_over_a_pattern_and_folders_that_are_not_empty(room: Room) -> None:
+    for name in ("a.json", "a.jsonx", "b.json", "c.txt"):
+        room.machine.path("ProgramData").mkdir(exist_ok=True)
+        (room.machine.path("ProgramData") / name).write_text("x")
+    found, none, plain, full = room.play(
+        [
+            cmd('cd /d "C:\\ProgramData"&(for %f in (a.jso?) do @echo %f)'),
+            cmd('cd /d "C:\\ProgramData"&(for %f in (d.*) do @echo %f)'),
+            cmd("for %f in (a.json) do @echo %f"),
+            cmd('rmdir "C:\\ProgramData"'),
+        ]
+    )
+    assert (found["stdout"], none["stdout"]) == ("a.json\r\n", "")
+    assert "stand-in" in plain["msg"] and full["rc"] == 145
+
+
 def test_what_is_not_played_says_so(room: Room) -> None:
     posix, pipe, option = room.play(
         [windows("win_stat", path="/etc/passwd"), cmd("dir|more"), windows("win_service", name="x", failure_command="y")],

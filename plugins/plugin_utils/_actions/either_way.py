@@ -80,6 +80,7 @@ class EitherWay(CheckedAction):
 
     def _host_access(self, calls: Calls, warnings: list[str], vm: str | None) -> HostAccess:
         check_mode = bool(self._task.check_mode)
+        watcher: dict[str, bytes | None] = {"state": None}
 
         def log(line: str) -> None:
             if problem := WindowsHost(calls).log(line):
@@ -89,8 +90,8 @@ class EitherWay(CheckedAction):
             check_mode,
             warnings.append,
             connect=lambda endpoint: WindowsTransport(calls, endpoint, check_mode, self.keep_asking),
-            files=lambda path: WindowsFiles(calls, path, check_mode, self.reads_once),
-            host=lambda boot_id: WindowsHost(calls, boot_id),
+            files=lambda path: WindowsFiles(calls, path, check_mode, self.reads_once, lambda content: watcher.update(state=content)),
+            host=lambda boot_id: WindowsHost(calls, boot_id, lambda: watcher["state"]),
             log=log,
             progress=Progress(vm).say,
             places=lambda: WindowsPlaces(calls),

@@ -11,10 +11,12 @@ An atomic operation is one rename: "ren" fails if the new name is taken, "move /
 from __future__ import annotations
 
 import re
+import typing as t
 import uuid
 
 from ...module_utils._scheduled_events.core.limits import FILE_BYTES, FOLDER_FILES
 from ...module_utils._scheduled_events.host.files import LISTINGS, TEMPORARY, check_name, too_many_files
+from ...module_utils._scheduled_events.host.watcher_state import NAME, STATE_BYTES, WINDOWS_FOLDER
 from .calls import Calls
 from .rights import ASK, check_rights
 
@@ -24,6 +26,8 @@ LARGEST_FILE = FILE_BYTES
 # of 23:59 would be old at midnight.
 DAYS_OLD = 2 * 86400.0
 DIRECTORY = re.compile(r"(?:%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:)(?:\\[^\\/:*?\"<>|%\x00-\x1f]+)+")
+# "for" runs over files that exist only where the name is a pattern; this one has no other match among the watcher's files.
+STATE_PATTERN = NAME[:-1] + "?"
 PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # Administrators, the system, and the owner of a file. By SID, because names depend on the language.
 # In quotes: their brackets would otherwise end the group of commands around them.
@@ -36,9 +40,11 @@ FAILED, MISSING, NO_ENTRY, TAKEN, NO_RIGHTS = 1, 2, 4, 5, 6
 REASONS = {FAILED: "it failed", NO_ENTRY: "the directory cannot be entered", NO_RIGHTS: "its rights cannot be set"}
 
 # The directory's rights, the names, all contents, and the names again: equal lists mean that no file came or went meanwhile.
+# Last the state of the VM's watcher, which costs no call of its own here. A user without rights writes it, so it comes after the end.
 LOAD = (
     '(if not exist "{where}\\" ((if exist "{where}" exit 4)&exit 2))&(cd /d "{where}" 2>nul||exit 4)&echo =rights&{ask}&echo =list&dir /b /a-d 2>nul&'
-    '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&exit 0'
+    '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&'
+    '(cd /d "{watcher}" 2>nul&&(for %f in ({state}) do @if %~zf LEQ {state_bytes} (echo =watcher&type "%f" 2>nul)))&exit 0'
 )
 MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'
 STORE = '(if not exist "{where}\\" exit 2)&(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
@@ -60,11 +66,13 @@ def check_directory(path: str) -> str:
 class WindowsFiles:
     """One directory on a Windows VM; see Files. With ``once`` one reading serves until the next change: an observation is one moment."""
 
-    def __init__(self, calls: Calls, where: str, check_mode: bool, once: bool = False) -> None:
+    def __init__(self, calls: Calls, where: str, check_mode: bool, once: bool = False, on_watcher: t.Callable[[bytes | None], None] | None = None) -> None:
+        """``on_watcher`` gets the content of the watcher's state, or None where there is none, with each reading of the directory."""
         self.where = check_directory(where)
         self._calls = calls
         self._check_mode = check_mode
         self._once = once
+        self._on_watcher = on_watcher or (lambda content: None)
         self._names: list[str] | None = None
         self._contents: dict[str, bytes] = {}
         self._made = False
@@ -119,7 +127,9 @@ class WindowsFiles:
 
     def _load(self) -> None:
         for _attempt in range(LISTINGS):
-            code, output, errors = self._calls.command(self._line(LOAD, largest=LARGEST_FILE))
+            code, whole, errors = self._calls.command(self._line(LOAD, largest=LARGEST_FILE))
+            output, watcher = _split(whole)
+            self._on_watcher(watcher)
             self._names, self._contents = None, {}
             self._check(code, errors)
             check_rights(self.where, _rights(output))
@@ -149,7 +159,8 @@ class WindowsFiles:
         for key in ("name", "new"):
             if key in names and not PLAIN.fullmatch(check_name(str(names[key]))):
                 raise ValueError(f"not a plain file name: {names[key]!r}")
-        return form.format(where=self.where, ask=ASK, **names)
+        watcher = {"watcher": WINDOWS_FOLDER, "state": STATE_PATTERN, "state_bytes": STATE_BYTES}
+        return form.format(where=self.where, ask=ASK, **watcher, **names)
 
     def _check(self, code: int, errors: str) -> None:
         if code == 0:
@@ -160,6 +171,14 @@ class WindowsFiles:
             raise FileExistsError(f"the name is taken in {self.where}")
         why = " ".join(errors.split())[:200] or REASONS.get(code, f"cmd.exe ended with {code}")
         raise OSError(why)
+
+
+def _split(output: str) -> tuple[str, bytes | None]:
+    """Return what LOAD printed of the directory, and the state of the watcher. No line of the directory's files begins so, whatever the state holds."""
+    end = "\n=end\n"
+    directory, found, rest = output.replace("\r\n", "\n").partition(end)
+    mark = "=watcher\n"
+    return directory + found, rest[len(mark) :].encode("utf-8", "replace") if rest.startswith(mark) else None
 
 
 def _rights(output: str) -> list[str]:

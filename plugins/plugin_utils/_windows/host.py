@@ -11,7 +11,8 @@ import time
 import typing as t
 
 from ...module_utils._scheduled_events.host.health import Answer, check_with, split_url, unusable_url
-from ...module_utils._scheduled_events.host.system import utc_seconds, utc_text
+from ...module_utils._scheduled_events.host.system import seconds_between, utc_seconds, utc_text
+from ...module_utils._scheduled_events.host.watcher_state import WatcherState, age_by_clock, parse_watcher
 from .calls import Calls, failure_text, whole_seconds
 
 LOG, SOURCE, EVENT_ID = "APPLICATION", "maintenance.azure", "1"
@@ -22,11 +23,13 @@ class WindowsHost:
 
     system = "windows"
 
-    def __init__(self, calls: Calls, boot_id: str | None = None) -> None:
+    def __init__(self, calls: Calls, boot_id: str | None = None, watcher_state: t.Callable[[], bytes | None] = lambda: None) -> None:
+        """``watcher_state`` returns the state of the VM's watcher as the last reading of the records showed it (WindowsFiles)."""
         self._calls = calls
         self._boot_id = boot_id or None
         self._facts: dict[str, t.Any] | None = None
         self._asked = 0.0
+        self._watcher_state = watcher_state
 
     def now(self) -> str:
         facts = self._read()
@@ -50,8 +53,13 @@ class WindowsHost:
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> Answer:
         return check_with(health, self._port, self._url, self._file, self._service)
 
-    def watcher(self) -> None:
-        """Return None: no watcher runs on Windows."""
+    def watcher(self) -> WatcherState | None:
+        content = self._watcher_state()
+        if content is None:
+            return None
+        # By the VM's own clock: Windows has no boot id.
+        now = self.now()
+        return parse_watcher(content, age_by_clock(lambda at: seconds_between(at, now)))
 
     def log(self, line: str) -> str | None:
         """Write one line to the event log of applications. Return why it failed, or None."""

@@ -11,6 +11,7 @@ User names depend on the language of Windows, and so do all commands that print 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 # One line for cmd.exe, in the directory: its descriptor, then the SID of the current user.
 ASK = 'powershell.exe -NoProfile -NonInteractive -Command "(Get-Acl -LiteralPath .).Sddl;[Security.Principal.WindowsIdentity]::GetCurrent().User.Value"'
@@ -29,21 +30,27 @@ CHANGING = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x10000 | 0x40000 | 0x80000 | 0x200
 
 def check_rights(where: str, printed: list[str]) -> None:
     """Raise PermissionError if others own or may write the directory. ``printed`` is the output of ASK."""
+    owner, writers = strangers(where, printed)
+    mend = (
+        f'icacls "{where}" /setowner *S-1-5-32-544, then icacls "{where}" /inheritance:r /grant:r *S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F, and '
+        f'take the rights of others away (icacls "{where}" /remove *SID); look at the files in it before you trust them'
+    )
+    if owner:
+        raise PermissionError(f"{where} belongs to {owner}, not to the administrators, the system or the connecting user: {mend}")
+    if writers:
+        raise PermissionError(f"{where} may be written by {', '.join(writers)[:200]}: {mend}")
+
+
+def strangers(where: str, printed: list[str], trusted_too: Collection[str] = ()) -> tuple[str | None, list[str]]:
+    """Return an owner that is not trusted, or None, and the others who may write. Raise PermissionError where that cannot be queried."""
     lines = [line.strip() for line in printed if line.strip()]
     owner, access = (OWNER.match(lines[0]), ACCESS.search(lines[0])) if len(lines) == 2 else (None, None)
     if owner is None or access is None:
         raise PermissionError(f"the owner and the rights of {where} cannot be queried: {' '.join(lines)[:200] or 'no answer'}")
     trusted = TRUSTED | {lines[1]}
-    mend = (
-        f'icacls "{where}" /setowner *S-1-5-32-544, then icacls "{where}" /inheritance:r /grant:r *S-1-5-32-544:(OI)(CI)F *S-1-5-18:(OI)(CI)F, and '
-        f'take the rights of others away (icacls "{where}" /remove *SID); look at the files in it before you trust them'
-    )
-    if owner.group(1) not in trusted:
-        raise PermissionError(f"{where} belongs to {owner.group(1)}, not to the administrators, the system or the connecting user: {mend}")
     # Without an access list every user has all rights.
-    others = _who_may_write(access.group(2)) - trusted if "NO_ACCESS_CONTROL" not in lines[0] else {"Everyone"}
-    if others:
-        raise PermissionError(f"{where} may be written by {', '.join(sorted(others))[:200]}: {mend}")
+    others = _who_may_write(access.group(2)) - trusted - {*trusted_too} if "NO_ACCESS_CONTROL" not in lines[0] else {"Everyone"}
+    return owner.group(1) if owner.group(1) not in trusted else None, sorted(others)
 
 
 def _who_may_write(entries: str) -> set[str]:

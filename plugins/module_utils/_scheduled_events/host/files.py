@@ -12,11 +12,17 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
 import typing as t
 
 from ..core.limits import FILE_BYTES, FOLDER_BYTES, FOLDER_FILES
-from .ownership import check_directory, check_file
+from . import file_access
+
+if sys.platform == "win32":
+    from .folder_on_windows import check_directory, check_file
+else:
+    from .ownership import check_directory, check_file
 
 LISTINGS = 10
 # Prefix of a file that is being written; readers ignore it.
@@ -112,7 +118,7 @@ class LocalFiles:
     def read(self, name: str) -> bytes:
         check_directory(self.where)
         # A symbolic link here must not make root read another file, and a pipe must not block for ever.
-        descriptor = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = file_access.open_descriptor(self._path(name))
         try:
             present = os.fstat(descriptor)
             if not stat.S_ISREG(present.st_mode):
@@ -135,8 +141,7 @@ class LocalFiles:
 
     def write_exclusive(self, name: str, content: bytes) -> None:
         check_directory(self.where)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(self._path(name), flags, 0o600)
+        descriptor = file_access.create(self._path(name), 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
             stream.flush()
@@ -148,18 +153,14 @@ class LocalFiles:
 
     def rename(self, old: str, new: str) -> None:
         check_directory(self.where)
-        os.rename(self._path(old), self._path(new))
+        file_access.replace(self._path(old), self._path(new))
 
     def unlink(self, name: str) -> None:
         check_directory(self.where)
-        os.unlink(self._path(name))
+        file_access.remove(self._path(name))
 
     def sync(self) -> None:
-        descriptor = os.open(self.where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        file_access.sync_folder(self.where)
 
     def age(self, name: str) -> float:
         return time.time() - os.lstat(self._path(name)).st_mtime

@@ -3,17 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""The VM's clock, boot and health. This file is for Linux; another system has a class of its own."""
+"""The VM's clock, boot and health, on the VM itself. A Windows VM that is reached from the controller has a class of its own."""
 
 from __future__ import annotations
 
 import calendar
 import datetime
+import sys
 import time
 import typing as t
 
 from .health import RunCommand, check
-from .watcher_state import FOLDER, WatcherState, read_watcher
+from .watcher_state import FOLDER, WatcherState, age_by_uptime, read_watcher
 
 BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
 UPTIME_FILE = "/proc/uptime"
@@ -78,10 +79,35 @@ def _first_line(path: str) -> str | None:
         return None
 
 
+if sys.platform == "win32":
+    SYSTEM = "windows"
+
+    def _boot_id() -> str | None:
+        """Return None: Windows has no boot id, and its time of boot moves whenever the clock is set."""
+        return None
+
+    def _uptime() -> float | None:
+        """Return Python's monotonic clock, which counts from the boot: GetTickCount64, and from Python 3.13 on QueryPerformanceCounter."""
+        return time.monotonic()
+
+else:
+    SYSTEM = "linux"
+
+    def _boot_id() -> str | None:
+        return _first_line(BOOT_ID_FILE)
+
+    def _uptime() -> float | None:
+        line = _first_line(UPTIME_FILE)
+        try:
+            return float((line or "").split()[0])
+        except (IndexError, ValueError):
+            return None
+
+
 class LocalHost:
     """This machine, as a host."""
 
-    system = "linux"
+    system = SYSTEM
 
     def __init__(self, run_command: RunCommand | None = None, boot_id: str | None = None) -> None:
         self._run_command = run_command
@@ -91,17 +117,13 @@ class LocalHost:
         return utc_text(time.time())
 
     def boot_id(self) -> str | None:
-        return self._boot_id or _first_line(BOOT_ID_FILE)
+        return self._boot_id or _boot_id()
 
     def uptime_seconds(self) -> float | None:
-        line = _first_line(UPTIME_FILE)
-        try:
-            return float((line or "").split()[0])
-        except (IndexError, ValueError):
-            return None
+        return _uptime()
 
     def check_health(self, health: t.Mapping[str, t.Any] | None) -> tuple[bool | None, str]:
         return check(health, self._run_command)
 
     def watcher(self) -> WatcherState | None:
-        return read_watcher(FOLDER, _first_line(BOOT_ID_FILE), self.uptime_seconds())
+        return read_watcher(FOLDER, age_by_uptime(_boot_id(), self.uptime_seconds()))

@@ -40,7 +40,9 @@ def publish(settings: Settings) -> None:
         # An empty list would do no harm, but it would hide why messages are repeated.
         raise OSError("; ".join([*reading.problems, *_withdraw(figures)]))
     phases = {event_id_of(record).strip().lower(): _what_a_run_knows(record) for record in reading.records}
-    SharedFolder(settings.seen_folder, mode=0o644).write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
+    folder = SharedFolder(settings.seen_folder, mode=0o644)
+    folder.remove_leftovers()
+    folder.write(NAME, json.dumps(phases, sort_keys=True).encode("ascii"), durable=False)
     if figures:
         figures.write(reading.records, host.now())
 

@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import os
-import stat
 import typing as t
 from urllib.parse import urlsplit
 
 from ..core.argument_specs import API_VERSIONS, DEFAULT_ENDPOINT, DISCOVER
 from ..core.bounded_json import load_bounded
+from ..host import file_access
 from ..host.watcher_state import FOLDER
 
 SETTINGS_BYTES = 256 * 1024
@@ -23,6 +23,7 @@ SHORTEST_INTERVAL = 0.25
 CREDENTIALS = ("none", "bearer", "hmac")
 ABOUT = ("this_vm", "any")
 CLIENT = ("tell_client_certificate", "tell_client_key")
+LINUX, WINDOWS = "linux", "windows"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 GOOD_URL = "https://HOST[:PORT][/PATH], or http:// to 127.0.0.1, without a user's name"
 
@@ -75,6 +76,8 @@ class Settings(t.NamedTuple):
     """The folder through which the asker starts the draining unit."""
     drain_file: str = "/etc/azure-maintenance-watch/drain.json"
     """The policy and the methods, which only root can read."""
+    system: str = LINUX
+    """linux, where systemd starts each part; or windows, where the asker starts the teller and nothing drains."""
 
     @property
     def tells(self) -> bool:
@@ -86,7 +89,7 @@ def read_settings(path: str) -> Settings:
     """Read a file of settings. Raise SettingsError, also for a file that another user than root or this one may write."""
     with _open(path, f"{path} cannot be read: {{}}. Role watch writes it.") as stream:
         present = os.fstat(stream.fileno())
-        if not stat.S_ISREG(present.st_mode) or present.st_uid not in (0, os.geteuid()) or present.st_mode & 0o022:
+        if file_access.belongs_to_others(present):
             raise SettingsError(f"{path} must be a file of root that no other user may write; run role watch again.")
         content = stream.read(SETTINGS_BYTES + 1)
     try:
@@ -118,6 +121,8 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "drain_before", _wrong_number(settings.drain_before, 0, 86400)
     yield "drain_started", None if isinstance(settings.drain_started, bool) else "true or false"
     yield "drain_types", None if _are_texts(settings.drain_types) else "a list of types of events, such as Preempt"
+    yield "system", _wrong_choice(settings.system, (LINUX, WINDOWS))
+    yield from _wrong_on_windows(settings) if settings.system == WINDOWS else ()
     yield "api_version", _wrong_choice(settings.api_version, ("auto", *API_VERSIONS))
     yield "tell_about", _wrong_choice(settings.tell_about, ABOUT)
     yield "tell_credential", _wrong_choice(settings.tell_credential, CREDENTIALS)
@@ -140,6 +145,12 @@ def _wrong_client(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "tell_client_key", None if (key is None) == (certificate is None) else "given with tell_client_certificate, and null without it"
     secured = certificate is None or str(settings.tell_url).startswith("https://")
     yield "tell_client_certificate", None if secured else "null where tell_url is not https://..., because only TLS shows it"
+
+
+def _wrong_on_windows(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+    """What needs systemd, or a user of its own."""
+    yield "drain_types", None if not settings.drain_types else "an empty list, because a Windows VM does not drain by itself; a run of respond drains it"
+    yield "figures_folder", None if settings.figures_folder is None else "empty, because the watcher writes no figures on Windows"
 
 
 def _is_good_url(url: str) -> bool:
@@ -186,16 +197,13 @@ def _refuse_public(stream: t.BinaryIO, path: str) -> None:
     """Raise SettingsError for a secret that other users may read or change."""
     present = os.fstat(stream.fileno())
     # Its owner may be another one: root checks the teller's secrets, too.
-    if not stat.S_ISREG(present.st_mode) or present.st_mode & 0o037:
+    if file_access.readable_by_others(present):
         raise SettingsError(f"{path} must be a file that only its owner may read (mode 0400 or 0600; its group may, with 0640).")
 
 
 def _open(path: str, failure: str) -> t.BinaryIO:
-    """Open a file, but no link. Raise SettingsError with this text, into which the reason is put."""
+    """Open a file, but no link and no pipe. Raise SettingsError with this text, into which the reason is put."""
     try:
-        # A pipe must not block.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        # Raises for a folder. The process ends with that error, and with it the descriptor.
-        return os.fdopen(descriptor, "rb")
+        return file_access.open_to_read(path)
     except OSError as error:
-        raise SettingsError(failure.format(error.strerror))
+        raise SettingsError(failure.format(error.strerror or "it is not a regular file"))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""A folder that two users of one group share: the watcher's processes write and read small files in it.
+"""A folder that two users of one group share (on Windows, the administrators and the watcher's account): small files that its processes write and read.
 
 Links are never followed, and nothing but regular files of a bounded size is read: the content is a message or a note, never a program or a path.
 """
@@ -11,10 +11,10 @@ Links are never followed, and nothing but regular files of a bounded size is rea
 from __future__ import annotations
 
 import os
-import stat
 import uuid
 
 from ..core.limits import FILE_BYTES, FOLDER_FILES
+from ..host import file_access
 
 TEMPORARY = ".temporary-"
 
@@ -41,11 +41,7 @@ class SharedFolder:
 
     def read(self, name: str) -> bytes:
         """Return the content of a regular file of at most FILE_BYTES bytes."""
-        # A pipe must not block for ever.
-        descriptor = os.open(os.path.join(self.where, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(f"{name} in {self.where} is not a regular file")
+        with file_access.open_to_read(os.path.join(self.where, name)) as stream:
             content = stream.read(FILE_BYTES + 1)
         if len(content) > FILE_BYTES:
             raise OSError(f"{name} in {self.where} is larger than {FILE_BYTES} bytes")
@@ -55,32 +51,31 @@ class SharedFolder:
         """Write a file in one step; replace one of that name. With ``durable`` it survives a loss of power."""
         temporary = os.path.join(self.where, self._temporary + uuid.uuid4().hex)
         try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, self._mode)
+            descriptor = file_access.create(temporary, self._mode)
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(content)
-                # The umask of a service must not decide who can read it.
-                os.fchmod(descriptor, self._mode)
+                file_access.set_mode(descriptor, self._mode)
                 stream.flush()
                 if durable:
                     os.fsync(descriptor)
-            os.rename(temporary, os.path.join(self.where, name))
+            file_access.replace(temporary, os.path.join(self.where, name))
         except OSError:
             self._remove_quietly(temporary)
             raise
         if durable:
-            self._sync()
+            file_access.sync_folder(self.where)
 
     def remove(self, name: str) -> None:
         """Remove a file; one that is missing is no error."""
         try:
-            os.unlink(os.path.join(self.where, name))
+            file_access.remove(os.path.join(self.where, name))
         except FileNotFoundError:
             pass
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file in one step; one that is missing is no error: the other process has removed it."""
         try:
-            os.rename(os.path.join(self.where, old), os.path.join(self.where, new))
+            file_access.replace(os.path.join(self.where, old), os.path.join(self.where, new))
         except FileNotFoundError:
             pass
 
@@ -98,16 +93,9 @@ class SharedFolder:
         for name in left:
             self.remove(name)
 
-    def _sync(self) -> None:
-        descriptor = os.open(self.where, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
     @staticmethod
     def _remove_quietly(path: str) -> None:
         try:
-            os.unlink(path)
+            file_access.remove(path)
         except OSError:
             pass  # it was not created, and the error before this one says why

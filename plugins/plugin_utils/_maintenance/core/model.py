@@ -276,6 +276,8 @@ class Observation:
     moved_at: float | None = None
     """The time of the last change of phase in any record."""
     watcher: Watcher | None = None
+    system: str | None = None
+    """linux or windows."""
     tombstones: frozenset[str] = frozenset()
     """Events (lower case) whose records are over and removed: their replicas no longer count."""
 

@@ -151,6 +151,7 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
             marks=_marks(value.get("upgrades")),
             mark_digests=_mark_digests(value.get("upgrades")),
             watcher=_watcher(value.get("watcher")),
+            system=plain_values.text(value.get("system")),
             tombstones=_tombstones(value.get("tombstones"), identity),
         ),
         None,

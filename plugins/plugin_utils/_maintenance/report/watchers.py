@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import HEARTBEAT_SECONDS
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import STALE_SECONDS
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Observation, Watcher
 
-# Three heartbeats, and the time that an observation takes.
-STALE_SECONDS = 3 * HEARTBEAT_SECONDS + 5.0
 SHOWN_HOSTS = 10
 
 
@@ -31,6 +29,7 @@ def summary(observations: Sequence[tuple[str, Observation]]) -> dict[str, Any]:
         "alive": [name for name, watcher in found if is_alive(watcher)],
         "stale": [name for name, watcher in found if watcher is not None and not is_alive(watcher)],
         "missing": [name for name, watcher in found if watcher is None],
+        "windows": [name for name, observation in observations if observation.watcher is None and observation.system == "windows"],
         "problems": [(name, watcher.problem) for name, watcher in found if watcher is not None and watcher.problem],
         "dropped": [name for name, watcher in found if watcher is not None and watcher.messages_dropped],
     }
@@ -46,4 +45,6 @@ def lines(watchers: Mapping[str, Any]) -> list[str]:
     parts += [f"none on {some(missing, SHOWN_HOSTS)}"] if missing else []
     found = [f"Watchers: {'; '.join(parts)}."]
     found += [f"Watcher of {name}: {problem.rstrip('.')}." for name, problem in watchers["problems"][:SHOWN_HOSTS]]
+    if windows := watchers.get("windows"):
+        found.append(f"Windows without a watcher, so the schedule serves it: {some(windows, SHOWN_HOSTS)}. A watcher there needs a Python (watch_python).")
     return found + ([f"Watchers dropped messages on {some(watchers['dropped'], SHOWN_HOSTS)}."] if watchers["dropped"] else [])

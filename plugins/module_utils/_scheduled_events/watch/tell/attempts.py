@@ -31,8 +31,10 @@ class Attempt(t.NamedTuple):
 class Attempts:
     """The attempts for each accepted message, and for the receiver as a whole."""
 
-    def __init__(self, folder: SharedFolder, boot_id: str | None, destination: str | None, jitter: t.Callable[[], float]) -> None:
+    def __init__(self, folder: SharedFolder, boot_id: str | None, destination: str | None, jitter: t.Callable[[], float], now: float) -> None:
         self._folder = folder
+        # Where no boot id is known (Windows), what is due later than any pause lasts is of an earlier boot.
+        self._latest = now + max(LONGEST_PAUSE, LONGEST_REPEAT)
         # The clock begins anew with a boot, and one receiver's pause says nothing about another.
         self._valid_for = [boot_id, destination]
         self._jitter = jitter
@@ -71,6 +73,7 @@ class Attempts:
             data = load_bounded(self._folder.read(NAME).decode("utf-8"), lambda digits: None)
             if data["valid_for"] != self._valid_for:
                 return {}
-            return {str(key): Attempt(int(times), float(due)) for key, (times, due) in data["attempts"].items()}
+            found = {str(key): Attempt(int(times), float(due)) for key, (times, due) in data["attempts"].items()}
+            return {key: attempt for key, attempt in found.items() if attempt.due <= self._latest}
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
             return {}  # missing or damaged: every message is due at once

@@ -84,11 +84,11 @@ class Teller:
                 self._attempts.failed(self._clock.monotonic())
             return
         self._attempts.accepted(entry.id, self._clock.monotonic())
+        # First: the news that an event is gone confirms itself where no run has recorded it, and nothing else would end the repetition of what came before.
+        self._remove_older(entry, str(message["subject"]))
         if not self._delivery.repeats or is_seen(message, self._seen):
             self._spool.remove(entry)
-            return
-        self._remove_older(entry, str(message["subject"]))
-        if entry.state != ACCEPTED:
+        elif entry.state != ACCEPTED:
             self._spool.accept(entry)
 
     def _remove_older(self, entry: Entry, subject: str) -> None:

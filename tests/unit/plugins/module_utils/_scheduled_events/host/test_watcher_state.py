@@ -15,19 +15,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import NAME, WatcherState, read_watcher
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import seconds_between
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import (
+    NAME,
+    WatcherState,
+    age_by_clock,
+    age_by_uptime,
+    read_watcher,
+)
 
 GOOD = {"format": 1, "boot_id": "b", "uptime": 100.0, "problem": None, "messages_waiting": 2, "messages_dropped": 0}
 
 
 def read(folder: pathlib.Path, content: t.Any, boot_id: str | None = "b", uptime: float | None = 103.25) -> WatcherState | None:
     (folder / NAME).write_text(content if isinstance(content, str) else json.dumps(content))
-    return read_watcher(str(folder), boot_id, uptime)
+    return read_watcher(str(folder), age_by_uptime(boot_id, uptime))
 
 
 def test_none_is_none(tmp_path: pathlib.Path) -> None:
-    assert read_watcher(str(tmp_path), "b", 1.0) is None
-    assert read_watcher(str(tmp_path / "missing"), "b", 1.0) is None
+    assert read_watcher(str(tmp_path), age_by_uptime("b", 1.0)) is None
+    assert read_watcher(str(tmp_path / "missing"), age_by_uptime("b", 1.0)) is None
 
 
 def test_a_live_one(tmp_path: pathlib.Path) -> None:
@@ -51,6 +58,23 @@ def test_an_age_that_cannot_be_is_unknown(tmp_path: pathlib.Path, changes: dict[
     assert found is not None and found.age_seconds is None
 
 
+@pytest.mark.parametrize(
+    ("at", "age"),
+    [
+        ("2026-11-25T08:00:00.000000Z", 12.0),
+        ("2026-11-25T08:00:14.000000Z", 0.0),
+        ("2026-11-25T08:00:18.000000Z", None),
+        ("yesterday", None),
+        (None, None),
+        (5, None),
+    ],
+)
+def test_by_the_clock_where_there_is_no_boot_id(tmp_path: pathlib.Path, at: t.Any, age: float | None) -> None:
+    (tmp_path / NAME).write_text(json.dumps({**GOOD, "boot_id": None, "at": at}))
+    found = read_watcher(str(tmp_path), age_by_clock(lambda at: seconds_between(at, "2026-11-25T08:00:12.000000Z")))
+    assert found is not None and found.age_seconds == age
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 2}', "[" * 5000, "x" * 2_000_000])
 def test_another_file_is_a_problem_and_no_heartbeat(tmp_path: pathlib.Path, content: str) -> None:
     found = read(tmp_path, content)
@@ -60,11 +84,11 @@ def test_another_file_is_a_problem_and_no_heartbeat(tmp_path: pathlib.Path, cont
 def test_no_link_and_no_pipe_is_read(tmp_path: pathlib.Path) -> None:
     (tmp_path / "secret").write_text(json.dumps({**GOOD, "problem": "secret"}))
     (tmp_path / NAME).symlink_to(tmp_path / "secret")
-    found = read_watcher(str(tmp_path), "b", 200.0)
+    found = read_watcher(str(tmp_path), age_by_uptime("b", 200.0))
     assert found is not None and "cannot be read" in str(found.problem)
     (tmp_path / NAME).unlink()
     os.mkfifo(tmp_path / NAME)
-    found = read_watcher(str(tmp_path), "b", 200.0)
+    found = read_watcher(str(tmp_path), age_by_uptime("b", 200.0))
     assert found is not None and "not a regular file" in str(found.problem)
 
 

@@ -16,7 +16,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 
 def seen(**watchers: Watcher | None) -> dict[str, Any]:
-    observations: list[Any] = [(name, types.SimpleNamespace(watcher=watcher)) for name, watcher in watchers.items()]
+    system = {True: "windows", False: "linux"}
+    observations: list[Any] = [(name, types.SimpleNamespace(watcher=watcher, system=system[name.startswith("win")])) for name, watcher in watchers.items()]
     return summary(observations)
 
 
@@ -41,3 +42,11 @@ def test_alive_stale_and_missing_are_named() -> None:
 
 def test_where_all_are_alive_it_is_one_line() -> None:
     assert lines(seen(web1=Watcher(1.0, None, 0), web2=Watcher(2.0, None, 0))) == ["Watchers: alive on 2 of 2 VMs."]
+
+
+def test_a_windows_vm_without_one_is_served_by_the_schedule() -> None:
+    assert lines(seen(web1=Watcher(1.0, None, 0), win1=Watcher(1.0, None, 0), win2=None)) == [
+        "Watchers: alive on 2 of 3 VMs; none on win2.",
+        "Windows without a watcher, so the schedule serves it: win2. A watcher there needs a Python (watch_python).",
+    ]
+    assert lines(seen(win1=None)) == []

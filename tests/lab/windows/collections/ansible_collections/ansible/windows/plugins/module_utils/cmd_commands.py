@@ -120,6 +120,16 @@ def mkdir(run, text):
     return 0
 
 
+def rmdir(run, text):
+    (name,) = words(text, 1)
+    try:
+        os.rmdir(run.path(name))
+    except OSError as error:
+        run.say("The directory is not empty." if error.errno == errno.ENOTEMPTY else NO_FILE, 2)
+        return 145 if error.errno == errno.ENOTEMPTY else 2
+    return 0
+
+
 def ren(run, text):
     old, new = words(text, 2)
     if re.search(r'[\\/:*?"<>|]', new):
@@ -208,11 +218,14 @@ USER = "S-1-5-21-1111111111-2222222222-3333333333-1001"
 
 
 def powershell(run, text):
-    """Only the question whose the present directory is. rights.txt of the machine has another answer than the usual one."""
+    """Only the question whose the present directory is. rights.txt of the machine has another answer than the usual one, rights.json by directory."""
     if "(Get-Acl -LiteralPath .).Sddl;" not in text or "GetCurrent().User.Value" not in text:
         raise Refused("stand-in for cmd: this line of PowerShell is not played: %s" % text)
     other = os.path.join(run.machine.home, "rights.txt")
-    if os.path.exists(other):
+    special = run.machine.read("rights.json", {}).get(run.current.rstrip("\\"))
+    if special:
+        run.say(special)
+    elif os.path.exists(other):
         with open(other) as stream:
             run.say(stream.read().strip())
     else:
@@ -232,5 +245,6 @@ COMMANDS = {
     "move": move,
     "powershell": powershell,
     "ren": ren,
+    "rmdir": rmdir,
     "type": type_,
 }

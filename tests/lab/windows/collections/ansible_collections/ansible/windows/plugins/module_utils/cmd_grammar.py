@@ -20,11 +20,12 @@ Either = collections.namedtuple("Either", "first second")
 Both = collections.namedtuple("Both", "first second")
 Group = collections.namedtuple("Group", "body silent")
 If = collections.namedtuple("If", "negated words body")
-For = collections.namedtuple("For", "name body")
+For = collections.namedtuple("For", "name pattern body")
 # quiet: "@" stood before it. silent: the streams that go to nul.
 Simple = collections.namedtuple("Simple", "text silent quiet")
 
-FOR = re.compile(r"for\s+%([A-Za-z])\s+in\s+\(\*\)\s+do\s+", re.IGNORECASE)
+# Without a wildcard, cmd.exe would run the body for a file that does not exist.
+FOR = re.compile(r"for\s+%([A-Za-z])\s+in\s+\(([\w.]*[*?][\w.*?]*)\)\s+do\s+", re.IGNORECASE)
 EXIST = re.compile(r'if\s+(not\s+)?exist\s+("[^"]*"|[^\s"()&|]+)\s+', re.IGNORECASE)
 COMPARE = re.compile(r"if\s+(not\s+)?([^\s\"()&|]+)\s+(EQU|NEQ|LSS|LEQ|GTR|GEQ)\s+([^\s\"()&|]+)\s+", re.IGNORECASE)
 REDIRECTION = re.compile(r"([12]?)>\s*nul(?=[\s&|)]|$)", re.IGNORECASE)
@@ -107,7 +108,7 @@ class _Reader:
         return self._simple(depth, quiet)
 
     def _for(self, found, depth):
-        return For(found[1], self.sequence(depth))
+        return For(found[1], found[2], self.sequence(depth))
 
     def _exist(self, found, depth):
         return If(bool(found[1]), ("exist", found[2]), self._body(depth))

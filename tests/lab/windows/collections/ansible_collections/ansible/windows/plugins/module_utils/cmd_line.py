@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 
@@ -103,7 +104,7 @@ class Cmd:
     def _run_for(self, tree):
         if not _is_quiet(tree.body):
             raise Refused("stand-in for cmd: cmd.exe would print each command of this loop; put @ before it")
-        for name in listing(self.machine.path(self.current)):
+        for name in fnmatch.filter(listing(self.machine.path(self.current)), tree.pattern):
             self._loops[tree.name] = name
             self._run(tree.body)
         self._loops.pop(tree.name, None)

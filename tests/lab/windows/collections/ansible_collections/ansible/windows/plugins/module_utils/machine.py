@@ -9,9 +9,11 @@ services/NAME.json a service: state, start_mode, display_name, dependencies, can
 registry.json      {"HKLM:\\Some\\Key": {"name": {"type": "REG_SZ", "value": "text"}}}
 environment.json   variables for %NAME%, besides the usual ones
 boot.json          booted (seconds since 1970), jitter (seconds by which Windows may give another time of boot)
+tasks.json         scheduled tasks: {NAME: {xml, process}}
 programs/NAME      a program for /bin/sh, for win_command
 powershell.json    answers of win_powershell; see there
 rights.txt         the security descriptor (SDDL) of every directory, where it is not the usual one
+rights.json        the same by directory: {"C:\\Some\\Directory": SDDL}
 proxy              host:port of a proxy, for those who forget use_proxy: false
 calls.jsonl        every module that ran, with its arguments
 eventlog.jsonl     what eventcreate was asked to write

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: win_command
 short_description: Stand-in for ansible.windows.win_command
 description:
-  - A line of cmd.exe (C(cmd.exe /d /s /c "LINE")) is read and played by P(cmd_line), C(eventcreate) is written down, and a program below
-    C(programs) of the played machine is run.
+  - A line of cmd.exe (C(cmd.exe /d /s /c "LINE")) is read and played by P(cmd_line), C(eventcreate) is written down, C(sc) and C(schtasks)
+    are played, and a program below C(programs) of the played machine is run.
   - Anything else is run by /bin/sh in drive C of the played machine. That is nothing that Windows would do; the result says so.
 author: The maintenance.azure authors
 """
@@ -23,6 +23,7 @@ from ansible_collections.ansible.windows.plugins.module_utils.cmd_line import Cm
 from ansible_collections.ansible.windows.plugins.module_utils.machine import HOME_VARIABLE, Refused
 from ansible_collections.ansible.windows.plugins.module_utils.playing import begin, told
 from ansible_collections.ansible.windows.plugins.module_utils.sc import sc
+from ansible_collections.ansible.windows.plugins.module_utils.schtasks import schtasks
 
 ARGUMENTS = {
     "_raw_params": {"type": "str"},
@@ -68,6 +69,8 @@ def run(machine, options, result):
             return eventcreate(machine, arguments)
         if name == "sc":
             return sc(machine, arguments)
+        if name == "schtasks":
+            return schtasks(machine, arguments)
         path = os.path.join(machine.home, "programs", name)
         if not os.path.exists(path):
             raise FileNotFoundError(program)
