@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import UNSEEN
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain import decision
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.decision import Situation
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import UNSEEN
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import Rule
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.tests.model.history_fleet import BrokenRule, Fleet
