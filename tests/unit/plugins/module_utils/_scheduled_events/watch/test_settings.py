@@ -168,5 +168,5 @@ def test_a_key_may_be_a_link_but_must_be_a_file(tmp_path: pathlib.Path) -> None:
         check_key(str(link))
     link.symlink_to(secret(tmp_path, b"a key"))
     check_key(str(link))
-    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+    with pytest.raises(SettingsError, match="cannot be read: it is not a regular file"):
         check_key(str(tmp_path))
