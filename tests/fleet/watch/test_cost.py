@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import pathlib
 import shutil
 import statistics
 import time
@@ -22,14 +21,14 @@ import pytest
 from benchmark.watcher_cost import SAMPLE, Measured
 
 from ..lab.commands import until
-from ..lab.guest import Guest
 from ..lab.lab import Lab
 from ..lab.network import METADATA
 from ..lab.receiver import Receiver
-from .watchers import processes
+from .watchers import ARCHIVE, processes
 
 SECONDS = float(os.environ.get("FLEET_COST_SECONDS", "60"))
 VM = "web1"
+ASKER, PROGRAM = (ARCHIVE, "ask"), "/srv/sample/sample.py"
 # The library of the sample and what that needs. The guests' Debian has none of it, and no way to a package server.
 LIBRARIES = ("requests", "urllib3", "idna", "certifi", "charset_normalizer")
 # Of the issue. Processor time is printed alone: a busy machine makes the same work longer.
@@ -49,20 +48,16 @@ def sample(lab: Lab) -> t.Iterator[t.Callable[[], int]]:
         # What is compiled is so for another Python; each of these runs without it.
         shutil.copytree(found.submodule_search_locations[0], place / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     (place / "sample.py").write_text(SAMPLE)
-    start = f"systemd-run --quiet --unit=sample --setenv=PYTHONPATH=/srv/sample python3 /srv/sample/sample.py http://{METADATA}"
+    start = f"systemd-run --quiet --unit=sample --setenv=PYTHONPATH=/srv/sample python3 {PROGRAM} http://{METADATA}"
 
     def begin() -> int:
         lab.controller.ask(VM, start)
-        return int(until(lambda: sample_process(guest), 20, f"the sample runs: {lab.controller.ask(VM, 'systemctl status sample.service')}"))
+        (process,) = until(lambda: processes(guest, PROGRAM), 20, "the sample runs")
+        return int(process)
 
     yield begin
     lab.controller.ask(VM, "systemctl stop sample.service")
     shutil.rmtree(place)
-
-
-def sample_process(guest: Guest) -> int | None:
-    found = [process for process in guest.cgroup.processes() if b"/srv/sample/sample.py" in pathlib.Path(f"/proc/{process}/cmdline").read_bytes()]
-    return found[0] if found else None
 
 
 def asked(lab: Lab) -> int:
@@ -84,7 +79,7 @@ def look(measured: t.Sequence[Measured], duration: float) -> None:
 
 def test_the_asker_beside_the_sample(lab: Lab, receiver: Receiver, sample: t.Callable[[], int]) -> None:
     guest = lab.guests[VM]
-    (asker,) = processes(guest, "ask")
+    (asker,) = processes(guest, *ASKER)
     alone = Measured("alone", asker)
     look([alone], 5)
     both = [Measured("watcher", asker), Measured("sample", sample())]
@@ -100,7 +95,7 @@ def test_the_asker_beside_the_sample(lab: Lab, receiver: Receiver, sample: t.Cal
         one.show(took)
     # Neither was cheap because it did nothing. The state is ten seconds old at most.
     assert asked(lab) - before >= (SECONDS - 10) / 2 and asked_by_sample(lab) - before_sample >= SECONDS / 2
-    assert processes(guest, "ask") == [asker] and sample_process(guest) == both[1].process_id
+    assert processes(guest, *ASKER) == [asker] and processes(guest, PROGRAM) == [both[1].process_id]
     watcher = both[0]
     assert statistics.median(watcher.private) <= MOST_PRIVATE and statistics.median(alone.proportional) <= MOST_PROPORTIONAL
     assert watcher.descriptors[-1] <= watcher.descriptors[0]

@@ -61,23 +61,23 @@ def prepare(guest: Guest, receiver: Receiver) -> None:
     (folder / "asked").write_text(json.dumps(content))
 
 
-def processes(guest: Guest, command: str = "") -> list[int]:
-    """The watcher's processes on a guest, by their numbers outside of it; those of one command, or all."""
+def processes(guest: Guest, *words: str) -> list[int]:
+    """The processes of a guest with these words in their command lines, by their numbers outside of it."""
     found = []
     for process in guest.cgroup.processes():
         try:
             with open(f"/proc/{process}/cmdline", "rb") as stream:
-                words = stream.read().decode(errors="replace").split("\0")
+                given = stream.read().decode(errors="replace").split("\0")
         except OSError:
             continue  # it has ended meanwhile
-        if ARCHIVE in words and (not command or command in words):
+        if set(words).issubset(given):
             found.append(process)
     return found
 
 
 def kill_watcher(guest: Guest) -> None:
     """SIGKILL for whatever runs of the watcher; systemd goes on."""
-    for process in processes(guest):
+    for process in processes(guest, ARCHIVE):
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
