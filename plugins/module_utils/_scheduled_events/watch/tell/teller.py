@@ -84,10 +84,11 @@ class Teller:
                 self._attempts.failed(self._clock.monotonic())
             return
         self._attempts.accepted(entry.id, self._clock.monotonic())
+        # First of all: no record ever confirms an event that ended before a run saw it, so what was accepted of it would be repeated without an end.
+        self._remove_older(entry, str(message["subject"]))
         if not self._delivery.repeats or is_seen(message, self._seen):
             self._spool.remove(entry)
             return
-        self._remove_older(entry, str(message["subject"]))
         if entry.state != ACCEPTED:
             self._spool.accept(entry)
 
