@@ -33,6 +33,12 @@ STANDS_STILL = {
 METHODS = {"web1": [PROBE_FILE], "web2": [PROBE_FILE, SERVICE, STANDS_STILL]}
 
 
+# In systemd-nspawn a unit with this protection finds the machine's boot id in place of the guest's own, and a drain holds for one boot.
+OWN_BOOT_ID = """[Service]
+ProtectControlGroups=no
+"""
+
+
 def play(lab: Lab, playbook: str, name: str, **variables: t.Any) -> None:
     log = lab.logs / f"{name}.log"
     assert lab.controller.start(playbook, log, **variables).wait(400) == 0, log.read_text()[-4000:]
@@ -49,11 +55,15 @@ def watch(lab: Lab, name: str, vms: t.Iterable[str], **variables: t.Any) -> None
 
 
 def prepare(guest: Guest, receiver: Receiver) -> None:
-    """What a VM has before the role comes: the certificate of the webhook's authority, and Scheduled Events that have been enabled for an hour.
+    """What a VM has before the role comes: the certificate of the webhook's authority, a draining unit that knows the guest's boot, and Scheduled Events that
+    have been enabled for an hour.
 
     In the first five minutes an event that is not listed might still be there, and no run would put the VM back.
     """
     (guest.root / AUTHORITY.lstrip("/")).write_bytes(receiver.certificate.read_bytes())
+    unit = guest.root / "etc/systemd/system/azure-maintenance-drain.service.d"
+    unit.mkdir(exist_ok=True)
+    (unit / "lab.conf").write_text(OWN_BOOT_ID)
     asked, enabled = ({"at": f"{datetime.datetime.fromtimestamp(at, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}"} for at in (time.time(), time.time() - 3600))
     content = {"asked": {**asked, "boot_id": None, "uptime": None}, "enabled": {**enabled, "boot_id": None, "uptime": None}}
     folder = guest.root / "var/lib/azure-maintenance"
