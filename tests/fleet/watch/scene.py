@@ -175,7 +175,8 @@ class Scene:
         assert not self.method_begun()
         news = ["listed", "gone"] if self.told() else []
         until(lambda: self.told() == news, 60, f"{news} told; it is {self.told()}")
-        until(lambda: "waiting" not in [state for _news, state in self.spooled()], 15, f"nothing waits to be told; the spool has {self.spooled()}")
+        # The end stays until the teller's next run finds it in the records; what it replaced is gone.
+        until(lambda: self.spooled() in ([], [("gone", "accepted")]), 15, f"nothing but the end is in the spool; it has {self.spooled()}")
 
     def check_nothing_lies_around(self) -> None:
         """A temporary record of a writer that was killed stays for a day, and readers pass it over; one kill leaves one at most."""

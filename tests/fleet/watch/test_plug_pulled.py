@@ -55,7 +55,7 @@ def finish(scene: Scene, name: str, began: float) -> None:
 
 def check_end_while_listed(scene: Scene, name: str, began: float) -> None:
     scene.check_drained()
-    print(f"{name}: drained again after {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{name}: drained after {time.monotonic() - began:.0f} s", flush=True)
     scene.cancel()
     scene.put_back(name.replace(" ", "-").replace(",", ""))
     finish(scene, name, began)
