@@ -42,26 +42,30 @@ while True:
 class Measured:
     """A process under observation."""
 
-    def __init__(self, name: str, command: list[str]) -> None:
+    def __init__(self, name: str, process_id: int) -> None:
         self.name = name
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.process_id = process_id
         self.private: list[int] = []
         self.proportional: list[int] = []
         self.descriptors: list[int] = []
-        self.began = 0.0
+        self._began = 0.0
+
+    def start(self) -> None:
+        """Processor time counts from here on."""
+        self._began = self.processor_seconds()
 
     def processor_seconds(self) -> float:
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        fields = pathlib.Path(f"/proc/{self.process_id}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def look(self) -> None:
-        rollup = dict(line.split()[:2] for line in pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:])
+        rollup = dict(line.split()[:2] for line in pathlib.Path(f"/proc/{self.process_id}/smaps_rollup").read_text().splitlines()[1:])
         self.private.append(int(rollup["Private_Clean:"]) + int(rollup["Private_Dirty:"]))
         self.proportional.append(int(rollup["Pss:"]))
-        self.descriptors.append(len(list(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir())))
+        self.descriptors.append(len(list(pathlib.Path(f"/proc/{self.process_id}/fd").iterdir())))
 
     def show(self, seconds: float) -> None:
-        used = self.processor_seconds() - self.began
+        used = self.processor_seconds() - self._began
         print(
             f"{self.name:10} private {statistics.median(self.private) / 1024:5.1f} MiB "
             f"(first {self.private[0] / 1024:.1f}, last {self.private[-1] / 1024:.1f}), "
@@ -93,14 +97,16 @@ def main() -> None:
         simulator = Simulator(["web1", "web2"], 1)
         sample = folder / "sample.py"
         sample.write_text(SAMPLE)
-        processes = [
-            Measured("watcher", watcher(folder, simulator.endpoints["web1"], options.python)),
-            Measured("sample", [sys.executable, str(sample), simulator.endpoints["web2"]]),
-        ]
+        commands = {
+            "watcher": watcher(folder, simulator.endpoints["web1"], options.python),
+            "sample": [sys.executable, str(sample), simulator.endpoints["web2"]],
+        }
+        started = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands.values()]
+        processes = [Measured(name, process.pid) for name, process in zip(commands, started)]
         try:
             time.sleep(5)
             for process in processes:
-                process.began = process.processor_seconds()
+                process.start()
             end = time.monotonic() + options.seconds
             while time.monotonic() < end:
                 for process in processes:
@@ -109,9 +115,9 @@ def main() -> None:
             for process in processes:
                 process.show(options.seconds)
         finally:
-            for process in processes:
-                process.process.kill()
-                process.process.wait(10)
+            for running in started:
+                running.kill()
+                running.wait(10)
             simulator.close()
 
 

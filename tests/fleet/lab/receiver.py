@@ -10,6 +10,7 @@ import http.server
 import json
 import pathlib
 import ssl
+import threading
 import time
 import typing as t
 
@@ -17,6 +18,8 @@ from .commands import in_background, run
 from .network import CONTROLLER
 
 PORT = 5000
+# Longer than a watcher waits for an answer.
+HELD_SECONDS = 30
 
 
 class Message(t.NamedTuple):
@@ -31,7 +34,7 @@ class Message(t.NamedTuple):
 
 
 class Receiver:
-    """It can be stopped and started again, as a controller that is cut off. A repetition of a message is counted, not listed."""
+    """It can be stopped and started again, as a controller that is cut off. A repetition of a message is not among the messages."""
 
     url = f"https://{CONTROLLER}:{PORT}/"
 
@@ -43,15 +46,23 @@ class Receiver:
             *("-subj", f"/CN={CONTROLLER}", "-addext", f"subjectAltName=IP:{CONTROLLER}", "-keyout", str(self._key), "-out", str(self.certificate)),
         )
         self.messages: list[Message] = []
-        self.repetitions = 0
+        # The EventIds of messages that came again, with the same id.
+        self.repeated: list[str] = []
+        # Cleared, it takes messages and does not answer until this is set again.
+        self.answering = threading.Event()
+        self.answering.set()
         self._server: http.server.ThreadingHTTPServer | None = None
 
     def start(self) -> None:
+        """Listen; nothing new where it does."""
+        if self._server is not None:
+            return
         receiver = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 receiver._take(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                receiver.answering.wait(HELD_SECONDS)
                 self.send_response(200)
                 self.end_headers()
 
@@ -75,7 +86,7 @@ class Receiver:
 
     def _take(self, body: dict[str, t.Any]) -> None:
         if any(message.id == body["id"] for message in self.messages):
-            self.repetitions += 1
+            self.repeated.append(body["subject"].lower())
             return
         change = body["type"].rpartition(".")[2]
         self.messages.append(Message(time.time(), body["id"], change, body["subject"].lower(), body["data"]["vm"]["name"], body["data"]["noticed_at"]))

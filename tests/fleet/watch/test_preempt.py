@@ -10,7 +10,6 @@ balancer has noticed.
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import time
@@ -18,51 +17,15 @@ import typing as t
 
 import pytest
 
-from .lab.commands import until
-from .lab.controller import DRAIN_EVERYTHING, PROBE_FILE
-from .lab.lab import Lab
-from .lab.load import Request
-from .lab.receiver import Receiver
+from ..lab.commands import until
+from ..lab.lab import Lab
+from ..lab.load import Request
+from ..lab.receiver import Receiver
+from .watchers import respond, seconds
 
 RUNS = int(os.environ.get("FLEET_PREEMPTS", "10"))
-AUTHORITY = "/etc/lab-authority.pem"
-WATCHED = {"watch_tell_url": Receiver.url, "watch_tell_certificates": AUTHORITY, "watch_hosts": "web1", "watch_policy": DRAIN_EVERYTHING}
 # Evicted, and allocated again: so that it can be put back, which an eviction alone leaves out.
 PREEMPT = {"event_type": "Preempt", "resources": ["web1"], "notice": 30, "ends_vm": False, "impact_seconds": 8, "started_seconds": 14}
-
-
-@pytest.fixture(scope="module")
-def receiver(fleet: Lab) -> t.Iterator[Receiver]:
-    """Watchers on web1, which tell a webhook."""
-    receiver = Receiver(fleet.work / "receiver")
-    receiver.start()
-    (fleet.guests["web1"].root / AUTHORITY.lstrip("/")).write_bytes(receiver.certificate.read_bytes())
-    enabled_long_ago(fleet)
-    methods = fleet.controller.hosts["web1"]["drain_methods"]
-    fleet.controller.hosts["web1"]["drain_methods"] = [PROBE_FILE]
-    play(fleet, "maintenance.azure.watch", "watch", **WATCHED)
-    yield receiver
-    play(fleet, "maintenance.azure.watch", "unwatch", watch_state="absent", **WATCHED)
-    fleet.controller.hosts["web1"]["drain_methods"] = methods
-    receiver.stop()
-
-
-def enabled_long_ago(lab: Lab) -> None:
-    """Scheduled Events have been enabled for an hour. An event that is not listed in the first five minutes might still be there."""
-    asked, enabled = ({"at": f"{datetime.datetime.fromtimestamp(at, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}"} for at in (time.time(), time.time() - 3600))
-    content = {"asked": {**asked, "boot_id": None, "uptime": None}, "enabled": {**enabled, "boot_id": None, "uptime": None}}
-    folder = lab.guests["web1"].root / "var/lib/azure-maintenance"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / "asked").write_text(json.dumps(content))
-
-
-def play(lab: Lab, playbook: str, name: str, **variables: t.Any) -> None:
-    log = lab.logs / f"{name}.log"
-    assert lab.controller.start(playbook, log, **variables).wait(400) == 0, log.read_text()[-4000:]
-
-
-def respond(lab: Lab, name: str, **variables: t.Any) -> None:
-    play(lab, "maintenance.azure.respond", name, respond_policy=DRAIN_EVERYTHING, respond_wait=True, respond_wait_timeout=300, **variables)
 
 
 class Eviction(t.NamedTuple):
@@ -94,10 +57,6 @@ def drained_after(lab: Lab, eviction: Eviction) -> float:
     text = lab.controller.ask("web1", f"ls -v /var/lib/azure-maintenance/event-{eviction.event_id.lower()}.*.json | tail -1 | xargs cat")
     at = next(entry["at"] for entry in json.loads(text)["history"] if entry["phase"] == "drained")
     return seconds(at) - eviction.listed
-
-
-def seconds(text: str) -> float:
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 def check_put_back(lab: Lab) -> None:
