@@ -299,5 +299,15 @@ def test_a_python_that_others_may_write_is_not_run(vm: Vm) -> None:
     assert not (vm.machine.home / "was-run").exists()
 
 
+def test_a_python_below_a_folder_that_others_may_write_is_refused_and_a_virtual_environment(vm: Vm) -> None:
+    """Python takes its library from where a file pyvenv.cfg one folder above says."""
+    above = "C:\\Program Files"
+    vm.machine.set("rights.json", {above: USERS})
+    assert "C:\\\\Program Files may be written by AU" in vm.refused()
+    vm.machine.set("rights.json", {})
+    vm.machine.path("Program Files/pyvenv.cfg").write_text("home = C:\\Users\\one\\Python\n")
+    assert "is in a virtual environment" in vm.refused()
+
+
 def test_the_lines_are_those_that_the_rights_are_read_by() -> None:
     assert " ".join(ASK.split()) in " ".join((ROOT / "roles/watch/vars/windows.yml").read_text().split())
