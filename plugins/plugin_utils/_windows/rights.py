@@ -21,7 +21,8 @@ TRUSTED = {
     "S-1-5-32-544", "S-1-5-18", "S-1-3-4", "S-1-3-0", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
 }  # fmt: skip
 OWNER = re.compile(r"O:(S-[0-9-]+|[A-Z]{2})(?=[GDS]:|$)")
-ACCESS = re.compile(r"D:([A-Z]*)((?:\([^()]*\))*)")
+# To the end, or to the list for audits: what follows an entry with a condition, which has brackets of its own, must not be overlooked.
+ACCESS = re.compile(r"D:([A-Z_]*)((?:\([^()]*\))*)(?=S:|$)")
 ENTRY = re.compile(r"\(([^()]*)\)")
 # Rights that allow no change, as letters and as bits.
 READ_ONLY = {"FR", "FX", "GR", "GX", "RC", "CC", "SW", "LO", "RP"}

@@ -79,3 +79,8 @@ def test_in_a_parent_others_may_make_folders_and_no_files() -> None:
     for entry in ("(A;;DC;;;BU)", "(A;OICI;0x1301bf;;;BU)", "(A;OICI;GA;;;BU)", "(A;;0x40;;;BU)", "(A;BU)"):
         assert strangers("C:\\", [DRIVE + entry, "S-1-5-18"], is_parent=True)[1] == [entry.strip("()").rpartition(";;;")[2]], entry
     assert strangers("C:\\", [DRIVE.replace("(A;;LC;;;AU)", "(A;;0x1200ad;;;AU)"), "S-1-5-18"], is_parent=True) == (None, [])
+
+
+def test_what_follows_an_entry_with_a_condition_is_not_overlooked() -> None:
+    with pytest.raises(PermissionError, match="cannot be queried"):
+        strangers("C:\\x", ["O:BAG:SYD:PAI(A;;FA;;;SY)(XA;;FR;;;WD;(@User.level == 1))(A;;FA;;;WD)", "S-1-5-18"])
