@@ -33,6 +33,7 @@ SPEC: dict[str, t.Any] = {
             "where": {"type": "str", "required": True},
             "printed": {"type": "list", "elements": "str", "required": True},
             "writers": {"type": "list", "elements": "str", "default": []},
+            "parent": {"type": "bool", "default": False},
             "next": {"type": "str", "required": True},
         },
     },
@@ -100,7 +101,7 @@ def _check_rights(folder: t.Mapping[str, t.Any]) -> None:
     """Raise ValueError for a folder of a Windows VM in which others could change what the system runs or believes."""
     where, advice = folder["where"], folder["next"]
     try:
-        owner, writers = strangers(where, plain(folder["printed"]), plain(folder["writers"]))
+        owner, writers = strangers(where, plain(folder["printed"]), plain(folder["writers"]), folder["parent"])
     except PermissionError as error:
         raise ValueError(f"{error}. {advice}") from error
     if owner:

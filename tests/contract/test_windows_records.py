@@ -7,9 +7,11 @@ holds it against a cmd.exe)."""
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
+import stat
 import typing as t
 
 import pytest
@@ -141,6 +143,16 @@ def test_of_two_writers_of_one_revision_one_wins(tmp_path: pathlib.Path) -> None
     RecordStore(slow, FakeHost()).write(EVENT, RecordChange(changes={"reason": "slow"}))
     [record] = RecordStore(windows_files(tmp_path), FakeHost()).read_all().records
     assert (record["phase"], record["reason"], record["revision"]) == ("draining", "slow", 3)
+
+
+def test_a_file_that_another_user_put_into_the_new_folder_is_no_record(tmp_path: pathlib.Path) -> None:
+    """Between mkdir and icacls every user may write in a folder below %ProgramData%, and the owner of a file keeps it."""
+    (tmp_path / "intruders.json").write_text(json.dumps({"C:\\ProgramData\\azure-maintenance": ["event-1.1.json"]}))
+    files = windows_files(tmp_path)
+    with pytest.raises(OSError, match="another user"):
+        files.make()
+    # Its rights are again those of its parent, so that no later run trusts it.
+    assert stat.S_IMODE(folder(tmp_path).stat().st_mode) == 0o777
 
 
 def test_an_observation_reads_the_folder_once(tmp_path: pathlib.Path) -> None:

@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from lab.lab import Lab
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.named_vms import LONGEST_NAME, MOST_NAMES
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx
 from eda.messages import EVENTS, message
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
@@ -88,6 +89,16 @@ def test_the_stand_in_refuses_what_awx_refuses() -> None:
     choice = {"variable": "a", "type": "multiplechoice", "required": True, "choices": ["true", "false"]}
     assert [bool(wrong_answer(text, answers)) for answers in ({}, {"a": "1"}, {"a": 1}, {"a": None})] == [False, False, True, True]
     assert [bool(wrong_answer(choice, answers)) for answers in ({}, {"a": "true"}, {"a": True}, {"a": "True"})] == [True, False, True, True]
+
+
+@pytest.mark.parametrize("name", [name for _rulebook, name in RULEBOOKS])
+def test_no_list_of_names_is_too_long_for_an_answer(objects: list[dict[str, t.Any]], name: str) -> None:
+    """AWX refuses a longer text, and the launch with it: a VM that adds names to another's event would prevent its run."""
+    (survey,) = [one["arguments"]["survey_spec"] for one in objects if one["name"] == name]
+    (question,) = [question for question in survey["spec"] if question["variable"] == "respond_only_vms"]
+    longest = MOST_NAMES * ("," + LONGEST_NAME * "a")
+    assert [wrong_answer(question, {"respond_only_vms": names}) for names in (",", longest)] == ["", ""]
+    assert wrong_answer({**question, "max": 1024}, {"respond_only_vms": longest})
 
 
 def test_a_template_without_a_survey_loses_the_variables(objects: list[dict[str, t.Any]]) -> None:

@@ -46,7 +46,10 @@ LOAD = (
     '(for %f in (*) do @if %~zf LEQ {largest} (echo =file %f&type "%f" 2>nul&&echo.&&echo =read))&echo =list&dir /b /a-d 2>nul&echo =end&'
     '(cd /d "{watcher}" 2>nul&&(for %f in ({state}) do @if %~zf LEQ {state_bytes} (echo =watcher&type "%f" 2>nul)))&exit 0'
 )
-MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&(if exist "{where}\\" exit 0)&exit 1'
+# Every user may write in a new directory below %ProgramData% until it has its rights, and the owner of a file keeps it. So it prints what is in it then.
+MAKE = 'mkdir "{where}" 2>nul&&(icacls "{where}" /inheritance:r /grant:r {rights} >nul||exit 6)&&dir /b /a "{where}" 2>nul&(if exist "{where}\\" exit 0)&exit 1'
+# Gives it the rights of its parent again, so that no later run trusts it.
+DISTRUST = 'icacls "{where}" /inheritance:e >nul&exit 0'
 STORE = '(if not exist "{where}\\" exit 2)&(if exist "{where}\\{name}" exit 5)&move /y "{sent}" "{where}\\{name}" >nul&&exit 0&exit 1'
 TAKE = 'ren "{where}\\{name}" "{new}" 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&(if exist "{where}\\{new}" exit 5)&exit 1'
 REPLACE = 'move /y "{where}\\{name}" "{where}\\{new}" >nul 2>nul&&exit 0&(if not exist "{where}\\{name}" exit 2)&exit 1'
@@ -81,7 +84,9 @@ class WindowsFiles:
 
     def make(self) -> None:
         if not self._made:
-            self._change(MAKE, rights=RIGHTS)
+            if found := " ".join(self._change(MAKE, rights=RIGHTS).split()):
+                self._change(DISTRUST)
+                raise OSError(f"another user put {found[:200]} into {self.where} while it was made: look at it, and remove the directory")
             self._made = True
 
     def names(self) -> list[str]:
@@ -142,14 +147,16 @@ class WindowsFiles:
                 return
         raise OSError("changes faster than it can be read")
 
-    def _change(self, form: str, **names: str) -> None:
+    def _change(self, form: str, **names: str) -> str:
+        """Change something, and return what the line printed."""
         self._refuse_in_check_mode()
         self._names, self._contents = None, {}
         for _try in range(TRIES):
-            code, _output, errors = self._calls.command(self._line(form, **names))
+            code, output, errors = self._calls.command(self._line(form, **names))
             if code != FAILED:
                 break
         self._check(code, errors)
+        return output
 
     def _refuse_in_check_mode(self) -> None:
         if self._check_mode:

@@ -37,10 +37,18 @@ def wrong_answer(question: t.Mapping[str, t.Any], answers: t.Mapping[str, t.Any]
     if name not in answers:
         return f"'{name}' value missing" if question["required"] else ""
     if question["type"] == "text":
-        return "" if type(answers[name]) is str else f"Value {answers[name]} for '{name}' expected to be a string."
+        return _wrong_text(name, answers[name], question)
     if question["type"] == "multiplechoice":
         return "" if answers[name] in question["choices"] else f"Value {answers[name]} for '{name}' expected to be one of {question['choices']}."
     raise AssertionError(f"this stand-in does not know questions of type {question['type']}")
+
+
+def _wrong_text(name: str, text: t.Any, question: t.Mapping[str, t.Any]) -> str:
+    if type(text) is not str:
+        return f"Value {text} for '{name}' expected to be a string."
+    if not question.get("min", 0) <= len(text) <= question.get("max", len(text)):
+        return f"'{name}' value of {len(text)} letters is too small or too large (must be {question['min']} to {question['max']})."
+    return ""
 
 
 class Controller:

@@ -121,10 +121,10 @@ class Receiver:
         self._events.add(event_id, now)
         vms = self._vms.add(event_id, shape["resources"])
         if is_new:
-            return [{**shape, "vms": vms, "run": self._runs.begin(event_id, vms, now), "new_event": True, "new_run": True}]
+            return [{**shape, "vms": vms, "run": self._runs.begin(event_id, vms, sender, now), "new_event": True, "new_run": True}]
         # A run beside another one takes a place of its own, so it counts like a new event. Without room for it, the news waits for the end of the other.
-        if self._runs.wants_another(event_id, vms, now) and self._has_room(sender, limits, now) and self._may_be_new(sender, limits, now):
-            return [{**shape, "vms": vms, "run": self._runs.begin_another(event_id, vms, now), "new_run": True}]
+        if self._runs.wants_another(event_id, vms, sender, now) and self._has_room(sender, limits, now) and self._may_be_new(sender, limits, now):
+            return [{**shape, "vms": vms, "run": self._runs.begin_another(event_id, vms, sender, now), "new_run": True}]
         return [{**shape, "vms": vms, "run": self._runs.key(event_id)}]
 
     def _has_room(self, sender: str, limits: Limits, now: float) -> bool:

@@ -28,6 +28,8 @@ class _Run(NamedTuple):
     began: float
     vms: frozenset[str]
     """Empty for all."""
+    sender: str
+    """Whose message began it."""
 
 
 class Runs:
@@ -36,28 +38,30 @@ class Runs:
     def __init__(self) -> None:
         self._runs: OrderedDict[str, _Run] = OrderedDict()
 
-    def begin(self, event_id: str, vms: Sequence[str], now: float) -> str:
+    def begin(self, event_id: str, vms: Sequence[str], sender: str, now: float) -> str:
         """Begin the first run of an event. Return its key, which is the EventId."""
-        return self._begin(event_id, 1, vms, now)
+        return self._begin(event_id, 1, vms, sender, now)
 
-    def wants_another(self, event_id: str, vms: Sequence[str], now: float) -> bool:
-        """Return whether the last run has gone on for long, and does not look at all of these VMs."""
+    def wants_another(self, event_id: str, vms: Sequence[str], sender: str, now: float) -> bool:
+        """Return whether the last run has gone on for long, and does not look at all of these VMs. No sender begins both that are beside the first."""
         run = self._runs.get(event_id)
         if run is None or run.number >= MOST_RUNS or now - run.began < BESIDE_SECONDS or not run.vms:
             return False
+        if run.number > 1 and run.sender == sender:
+            return False
         return not vms or not run.vms.issuperset(vms)
 
-    def begin_another(self, event_id: str, vms: Sequence[str], now: float) -> str:
+    def begin_another(self, event_id: str, vms: Sequence[str], sender: str, now: float) -> str:
         """Begin a run beside the last one. Return its key."""
-        return self._begin(event_id, self._runs[event_id].number + 1, vms, now)
+        return self._begin(event_id, self._runs[event_id].number + 1, vms, sender, now)
 
     def key(self, event_id: str) -> str:
         """Return the key of the last run."""
         run = self._runs.get(event_id)
         return event_id if run is None or run.number == 1 else f"{event_id}/{run.number}"
 
-    def _begin(self, event_id: str, number: int, vms: Sequence[str], now: float) -> str:
-        self._runs[event_id] = _Run(number, now, frozenset(vms))
+    def _begin(self, event_id: str, number: int, vms: Sequence[str], sender: str, now: float) -> str:
+        self._runs[event_id] = _Run(number, now, frozenset(vms), sender)
         self._runs.move_to_end(event_id)
         while len(self._runs) > MOST_EVENTS:
             self._runs.popitem(last=False)

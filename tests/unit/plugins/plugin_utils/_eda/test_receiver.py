@@ -141,6 +141,14 @@ def test_vms_that_a_lasting_run_may_not_look_at_get_one_beside_it():
     assert [(run, new) for run, new, _vms in runs(receiver, *later)] == [("3", True)] + [("3", False)] * 4
 
 
+def test_one_sender_does_not_use_up_the_runs_of_an_event():
+    """One that tells first, and names another VM with each minute, leaves a run for the VM that is heard late."""
+    receiver = Receiver()
+    liars = runs(receiver, (0, named("liar", "liar")), (61, named("liar", "liar", "web8")), (122, named("liar", "liar", "web9")))
+    assert [(run, new) for run, new, _vms in liars] == [("", True), ("2", True), ("2", False)]
+    assert runs(receiver, (123, named("web1", "web1"))) == [("3", True, ["liar", "web1", "web8", "web9"])]
+
+
 def test_no_run_begins_beside_one_that_looks_at_all_or_at_the_same_vms():
     receiver = Receiver()
     both = ["web1", "web2"]

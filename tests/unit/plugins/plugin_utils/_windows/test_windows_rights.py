@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import _rights
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import check_rights
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import check_rights, strangers
 
 WHERE = "C:\\ProgramData\\azure-maintenance"
 ME = "S-1-5-21-1-2-3-1001"
@@ -66,3 +66,21 @@ def test_unreadable_rights_are_refused(message):
 def test_no_file_can_answer_for_the_directory():
     assert _rights("=rights\r\nO:BA\r\nme\r\n=list\r\na\r\n=rights\r\nO:BU\r\n") == ["O:BA", "me"]
     assert _rights("=list\r\n=rights\r\nO:BA\r\nme\r\n") == []
+
+
+# What Windows sets: every user may make folders in C:\\, and files in those.
+DRIVE = "O:S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)(A;CI;LC;;;BU)"
+DRIVE += "(A;CIIO;DC;;;BU)(A;OICIIO;SDGXGWGR;;;AU)(A;;LC;;;AU)"
+
+
+def test_in_a_parent_others_may_make_folders_and_no_files() -> None:
+    assert strangers("C:\\", [DRIVE, "S-1-5-18"]) == (None, ["AU", "BU"])
+    assert strangers("C:\\", [DRIVE, "S-1-5-18"], is_parent=True) == (None, [])
+    for entry in ("(A;;DC;;;BU)", "(A;OICI;0x1301bf;;;BU)", "(A;OICI;GA;;;BU)", "(A;;0x40;;;BU)", "(A;BU)"):
+        assert strangers("C:\\", [DRIVE + entry, "S-1-5-18"], is_parent=True)[1] == [entry.strip("()").rpartition(";;;")[2]], entry
+    assert strangers("C:\\", [DRIVE.replace("(A;;LC;;;AU)", "(A;;0x1200ad;;;AU)"), "S-1-5-18"], is_parent=True) == (None, [])
+
+
+def test_what_follows_an_entry_with_a_condition_is_not_overlooked() -> None:
+    with pytest.raises(PermissionError, match="cannot be queried"):
+        strangers("C:\\x", ["O:BAG:SYD:PAI(A;;FA;;;SY)(XA;;FR;;;WD;(@User.level == 1))(A;;FA;;;WD)", "S-1-5-18"])

@@ -84,11 +84,15 @@ def cd(run, text):
 
 
 def dir_(run, text):
-    if sorted(word.lower() for word in WORD.findall(text)) != ["/a-d", "/b"]:
-        raise Refused("stand-in for cmd: only dir /b /a-d is played: %s" % text)
+    found = WORD.findall(text)
+    switches = sorted(word.lower() for word in found if word.startswith("/"))
+    folders = [word.strip('"') for word in found if not word.startswith("/")]
+    if switches not in (["/a-d", "/b"], ["/a", "/b"]) or len(folders) > 1:
+        raise Refused("stand-in for cmd: only dir /b with /a-d or /a is played: %s" % text)
     from .cmd_line import listing
 
-    names = listing(run.path(run.current))
+    path = run.path(folders[0] if folders else run.current)
+    names = listing(path) if "/a-d" in switches or not os.path.isdir(path) else sorted(os.listdir(path))
     for name in names:
         run.say(name)
     if not names:
@@ -117,6 +121,10 @@ def mkdir(run, text):
     except OSError as error:
         run.say("A subdirectory or file %s already exists." % name if error.errno == errno.EEXIST else NO_PATH, 2)
         return 1
+    # Another user was quicker than what follows.
+    for intruder in run.machine.read("intruders.json", {}).get(run.machine.windows(path), []):
+        with open(os.path.join(path, intruder), "xb"):
+            pass
     return 0
 
 
@@ -192,6 +200,8 @@ def icacls(run, text):
     if "/inheritance:r" in found:
         # The rights themselves are not played; that others have none is.
         os.chmod(path, 0o700)
+    if "/inheritance:e" in found:
+        os.chmod(path, 0o777)
     run.say("Successfully processed 1 files; Failed processing 0 files")
     return 0
 
