@@ -31,6 +31,11 @@ READ_RECORDS = (
     'found = RecordStore(LocalFiles("/var/lib/azure-maintenance"), LocalHost()).read_all(None, set_aside=False); '
     "print(found.readable, len(found.records), found.problems)"
 )
+# Longer than a guest needs from its boot to its drain.
+DELAY = {
+    "delay.service": "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=sleep 15\n",
+    "nginx.service.d/delay.conf": "[Unit]\nWants=delay.service\nAfter=delay.service\n",
+}
 KEPT_IN_SPOOL = ("known.json", "attempts.json")
 # Records, when Scheduled Events were asked for, and the mark of a run that came by, which is valid for a while.
 KEPT_OF_RECORDS = re.compile(r"event-[0-9a-f-]+\.[0-9]+\.json|asked|host-[0-9a-f]+\.[0-9]+\.json")
@@ -124,6 +129,18 @@ class Scene:
         self.go_on()
         meanwhile()
         self.guest.cgroup.thaw()
+
+    def delay_nginx(self) -> None:
+        """From the next boot on, the start of nginx waits for another unit, as one that needs the network does."""
+        for name, content in DELAY.items():
+            path = self.guest.root / "etc/systemd/system" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content)
+
+    def end_delay(self) -> None:
+        for name in DELAY:
+            (self.guest.root / "etc/systemd/system" / name).unlink()
+        self.on_guest("systemctl daemon-reload")
 
     def cancel(self) -> None:
         self.lab.simulator.ask("POST", f"/events/{self.event_id}/cancel")

@@ -31,8 +31,9 @@ VM = "web1"
 ASKER, PROGRAM = (ARCHIVE, "ask"), "/srv/sample/sample.py"
 # The library of the sample and what that needs. The guests' Debian has none of it, and no way to a package server.
 LIBRARIES = ("requests", "urllib3", "idna", "certifi", "charset_normalizer")
-# Of the issue. Processor time is printed alone: a busy machine makes the same work longer.
+# In KiB, of the issue; and what is growth. Processor time is printed alone: a busy machine makes the same work longer.
 MOST_PRIVATE, MOST_PROPORTIONAL = 14 * 1024, 16 * 1024
+GROWTH = 256
 
 pytestmark = pytest.mark.long
 
@@ -90,12 +91,14 @@ def test_the_asker_beside_the_sample(lab: Lab, receiver: Receiver, sample: t.Cal
     look(both, SECONDS)
     took = time.monotonic() - began
     print(f"cost: {len(lab.guests)} guests, {took:.0f} s")
-    print(f"watcher before the sample runs: proportional {statistics.median(alone.proportional) / 1024:.1f} MiB")
+    private, proportional = (statistics.median(values) for values in (alone.private, alone.proportional))
+    # With the sample, the interpreter's own pages are no longer the asker's alone.
+    print(f"watcher before the sample runs: private {private / 1024:.1f} MiB, proportional {proportional / 1024:.1f} MiB")
     for one in both:
         one.show(took)
     # Neither was cheap because it did nothing. The state is ten seconds old at most.
     assert asked(lab) - before >= (SECONDS - 10) / 2 and asked_by_sample(lab) - before_sample >= SECONDS / 2
     assert processes(guest, *ASKER) == [asker] and processes(guest, PROGRAM) == [both[1].process_id]
+    assert private <= MOST_PRIVATE and proportional <= MOST_PROPORTIONAL
     watcher = both[0]
-    assert statistics.median(watcher.private) <= MOST_PRIVATE and statistics.median(alone.proportional) <= MOST_PROPORTIONAL
-    assert watcher.descriptors[-1] <= watcher.descriptors[0]
+    assert watcher.private[-1] <= watcher.private[0] + GROWTH and watcher.descriptors[-1] <= watcher.descriptors[0]

@@ -20,6 +20,7 @@ import typing as t
 
 import pytest
 
+from ..lab.commands import until
 from ..lab.lab import Lab
 from ..lab.receiver import Receiver
 from .scene import MOMENTS, Moment, Scene
@@ -75,6 +76,21 @@ def test_the_plug_is_pulled_while_the_event_is_listed(lab: Lab, receiver: Receiv
         assert scene.repetitions() >= 1
     elif name == "told":
         assert scene.repetitions() == 0
+
+
+@pytest.mark.long
+def test_a_service_that_starts_late_in_the_boot_stays_stopped(lab: Lab, receiver: Receiver) -> None:
+    """It does not run when the watcher drains, and is about to start: that is not drained."""
+    scene, began = stopped_at(lab, receiver, "told"), time.monotonic()
+    scene.pull_plug(scene.delay_nginx)
+    scene.check_drained()
+    assert scene.on_guest("systemctl is-active delay.service") == "activating", "nothing was late: the test shows nothing"
+    until(lambda: scene.on_guest("systemctl is-active delay.service") == "active", 40, "nginx has nothing more to wait for")
+    scene.check_drained()
+    scene.end_delay()
+    scene.cancel()
+    scene.put_back("late")
+    finish(scene, "plug, nginx starts late", began)
 
 
 @pytest.mark.long

@@ -25,7 +25,8 @@ BEGUN, HOLD = "/srv/drain-begun", "/srv/drain-hold"
 STANDS_STILL = {
     "method": "command",
     "begin": ["sh", "-c", f"touch {BEGUN}; while [ -e {HOLD} ]; do sleep 0.1; done"],
-    "check": ["test", "-e", BEGUN],
+    # Not yet, also after a boot; then it begins anew.
+    "check": ["sh", "-c", f"test -e {BEGUN} || exit 75"],
     "undo": ["rm", "-f", BEGUN],
     "timeout": 60,
 }

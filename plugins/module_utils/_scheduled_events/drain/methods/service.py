@@ -30,17 +30,17 @@ class ServiceMethod(Method):
         unknown = [one.name for one in found if not one.known]
         if unknown:
             raise MethodError(f"The option names holds {', '.join(unknown)}, which systemd does not know on this VM.")
-        return {one.name: one.state for one in found}
+        return {one.name: "activating" if _starts(one) else one.state for one in found}
 
     def begin(self, machine: Machine, task: Task) -> None:
         machine.services.stop(task.listed("names"))
 
     def check(self, machine: Machine, task: Task) -> Answer:
-        running = [one for one in machine.services.states(task.listed("names")) if one.state not in STOPPED]
+        running = [one for one in machine.services.states(task.listed("names")) if one.state not in STOPPED or _starts(one)]
         if not running:
             return Answer(DRAINED)
         # Runs, and systemd has no job for it: a person, or a reboot, has started it again.
-        started = any(one.state != "deactivating" and not one.has_job for one in running)
+        started = any(_starts(one) or (one.state != "deactivating" and not one.has_job) for one in running)
         return Answer(LOST if started else DRAINING, f"still running: {', '.join(one.name for one in running)}")
 
     def undo(self, machine: Machine, task: Task) -> Answer:
@@ -55,6 +55,11 @@ class ServiceMethod(Method):
             machine.services.start(down)
             present = machine.services.states(names)
         return _undone(present)
+
+
+def _starts(one: ServiceState) -> bool:
+    """Return whether a service that does not run is about to: after a boot its start may wait for others, and a stop takes it back."""
+    return one.state in STOPPED and one.has_job
 
 
 def _undone(present: t.Sequence[ServiceState]) -> Answer:

@@ -38,6 +38,18 @@ def test_what_counts_as_having_run(vm, state, comes_back):
     assert (vm.services.present["a"] == "active") is comes_back
 
 
+def test_what_is_about_to_start_counts_as_having_run(vm):
+    vm.services.present.update(a="inactive", b="inactive")
+    vm.services.jobs.add("a")
+    vm.drain(SERVICE)
+    assert vm.entry("1-service")["before"] == {"a": "activating", "b": "inactive"}
+    assert vm.services.calls[0] == ("stop", NAMES)
+    vm.services.jobs.clear()
+    assert vm.drain(SERVICE).state == "drained"
+    assert vm.undo(SERVICE).state == "undone"
+    assert vm.services.present == {"a": "active", "b": "inactive"}
+
+
 def test_a_service_that_the_vm_does_not_have_is_named_before_anything_is_stopped(vm):
     vm.services.present["a"] = "active"
     outcome = vm.drain(SERVICE)
@@ -73,6 +85,9 @@ def test_killed_after_the_stop_what_ran_is_still_known(vm, monkeypatch):
         ("active", False, "lost"),
         ("activating", False, "lost"),
         ("failed", False, "drained"),
+        # Its start waits for others, as after a boot.
+        ("inactive", True, "lost"),
+        ("failed", True, "lost"),
     ],
 )
 def test_how_far_a_stop_is(vm, monkeypatch, state, job, answer):
