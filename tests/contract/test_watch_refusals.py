@@ -57,6 +57,7 @@ def refused(folder: pathlib.Path, settings: dict[str, t.Any]) -> str:
         ({"watch_figures_folder": "FOLDER/settings.json"}, "watch_figures_folder is /"),
         ({"watch_python": "python9"}, "watch_python is python9: it does not run on this VM. Next: install Python 3.8 or newer on vm"),
         ({"watch_python": "FOLDER/old"}, "old: Python 3.8 or newer is needed. Next: install"),
+        ({"watch_tell_folder": "/var/tmp/news"}, "watch_tell_folder is /var/tmp/news, and the units see nothing below /home, /root"),
         ({"watch_tell_folder": "news"}, "watch_tell_folder is 'news'; it must be a whole path"),
         ({"watch_endpoint": "127.0.0.1:9"}, "watch_endpoint is '127.0.0.1:9'; it must be http://ADDRESS"),
     ],
