@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ansible.utils.display import Display
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import split_endpoint
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import SettingsError, parse_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
@@ -44,6 +47,8 @@ SPEC: dict[str, t.Any] = {
 
 # An empty list, as -e watch_drain=[] gives it.
 NO_LIST = "[]"
+# What stands in a message about a setting between its value and what is right.
+MUST = "; it must be "
 
 
 class ActionModule(OnController):
@@ -53,8 +58,10 @@ class ActionModule(OnController):
     rules: t.ClassVar = {}
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
-        if arguments["settings"] is not None:
+        if arguments["rights"] is None:
+            # Before anything is refused: what seems to be missing may be misspelt.
             _warn(variables)
+        if arguments["settings"] is not None:
             _check(arguments["settings"])
             return {}
         if arguments["rights"] is not None:
@@ -113,6 +120,13 @@ def _check_rights(folder: t.Mapping[str, t.Any]) -> None:
 def _check(settings: dict[str, t.Any]) -> None:
     """Raise ValueError for settings that the watcher would refuse, by the name of their option: before anything is written on the VM."""
     try:
-        parse_settings(plain(settings), "watch")
+        given = parse_settings(plain(settings), "watch")
     except SettingsError as error:
-        raise ValueError(str(error).replace("watch: ", "watch_", 1)) from error
+        value, must, wanted = str(error).replace("watch: ", "watch_", 1).rpartition(MUST)
+        # The file has null where the option is empty.
+        value = re.sub(" is None$", " is empty", value)
+        raise ValueError(value + must + re.sub(r"\btell_(?=[a-z])", "watch_tell_", wanted).replace("null", "empty")) from error
+    try:
+        split_endpoint(given.endpoint)
+    except ScheduledEventsError as error:
+        raise ValueError(f"watch_{error}") from error

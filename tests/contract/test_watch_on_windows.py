@@ -120,7 +120,7 @@ class Vm:
         done = self.play(**settings)
         assert done.returncode == 2, done.stdout[-4000:]
         assert self.everything() == before
-        return " ".join(done.stdout.split())
+        return " ".join((done.stdout + done.stderr).split())
 
     def end(self) -> None:
         for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
@@ -158,6 +158,11 @@ def until(condition: t.Callable[[], object], seconds: float = 30) -> None:
 
 
 WEBHOOK = {"watch_tell_url": "http://127.0.0.1:9/", "watch_tell_credential": "bearer", "watch_tell_secret": SECRET}
+CERTIFICATE = {
+    "watch_tell_url": "https://127.0.0.1:9/",
+    "watch_tell_client_certificate": "C:\\vm.pem",
+    "watch_tell_client_key": "C:\\vm.key",
+}
 FOLDER = {"watch_tell_folder": "C:\\ProgramData\\news"}
 FILES = ["Copy the archive to the VM", "Write the settings", "Write the credential", "Write the definitions of the tasks"]
 START = ["End the one that runs", "Start it"]
@@ -258,10 +263,16 @@ def test_the_secret_is_in_no_output_and_no_argument(vm: Vm) -> None:
         ({"watch_tell_credential": "bearer", "watch_tell_secret": "x"}, "needs watch_tell_secret and watch_tell_url"),
         ({"watch_figures_folder": "/figures"}, "watch_figures_folder is '/figures'; it must be empty"),
         ({"watch_interval": 0.1}, "watch_interval is 0.1"),
+        ({"watch_tell_secret": "x"}, "watch_tell_secret is given, and watch_tell_credential is none"),
+        ({**CERTIFICATE, "watch_tell_client_key": "/etc/vm.key"}, "watch_tell_client_key is /etc/vm.key. On a Windows VM it must be a whole path"),
+        (CERTIFICATE, "watch_tell_client_key is C:\\\\vm.key, and vm has no such file. Next: put it there"),
+        ({"watch_tell_folder": "C:\\vm.pem"}, "watch_tell_folder is C:\\\\vm.pem, and that is no folder on vm"),
+        ({"watch_pyhton": PYTHON, "watch_python": "python3"}, "Did you mean watch_python?"),
     ],
     ids=str,
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(vm: Vm, settings: dict[str, t.Any], words: str) -> None:
+    vm.machine.path("vm.pem").write_text("a certificate")
     assert words in vm.refused(**settings)
     assert vm.orders() == []
 

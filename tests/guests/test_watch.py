@@ -293,6 +293,13 @@ def test_killed_at_any_time_and_rebooted_each_message_arrives_in_order(controlle
 
 
 def test_into_a_folder_for_other_tools(controller: Controller) -> None:
+    # One that exists keeps its owner, and the watcher its settings.
+    guest("mkdir /srv/own && chown daemon /srv/own")
+    before = guest("cat /etc/azure-maintenance-watch/watch.json")
+    with pytest.raises(AssertionError, match="User azure-maintenance-tell cannot write to watch_tell_folder /srv/own. Next: chgrp azure-maintenance /srv/own"):
+        watch(controller, watch_tell_folder="/srv/own")
+    assert (guest("stat -c %U /srv/own"), guest("cat /etc/azure-maintenance-watch/watch.json")) == ("daemon", before)
+    guest("rmdir /srv/own")
     watch(controller, watch_tell_folder="/srv/news")
     listed = event("Freeze")
     until(lambda: listed in guest("cat /srv/news/*.json 2>/dev/null", check=False), 20)

@@ -135,6 +135,9 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     yield "figures_folder", None if figures is None or (figures.startswith("/") and not figures.endswith("/")) else "a whole path without / at its end"
     yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
     yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
+    if settings.system == LINUX:
+        for key in ("tell_folder", "records_path"):
+            yield key, None if str(getattr(settings, key) or "/").startswith("/") else "a whole path, which begins with /"
     wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None
     yield "tell_credential_file", None if wanted else "the path of the credential's file, because tell_credential is not none"
     yield from _wrong_client(settings)

@@ -119,6 +119,37 @@ def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> No
         assert run(settings=given)["msg"].startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"tell_client_certificate": "/etc/a.pem"},
+            "watch_tell_client_key is empty; it must be given with watch_tell_client_certificate, and empty without it.",
+        ),
+        (
+            {"tell_folder": "/srv/tell_me; it must be tell_it"},
+            "watch_tell_folder is '/srv/tell_me; it must be tell_it'; it must be empty where watch_tell_url is given: messages go to one place.",
+        ),
+        ({"tell_url": None, "tell_folder": "news"}, "watch_tell_folder is 'news'; it must be a whole path, which begins with /."),
+        ({"records_path": "records"}, "watch_records_path is 'records'; it must be a whole path, which begins with /."),
+        (
+            {"endpoint": "127.0.0.1:8100"},
+            "watch_endpoint is '127.0.0.1:8100'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is http://169.254.169.254.",
+        ),
+    ],
+    ids=str,
+)
+def test_the_messages_know_options_and_no_keys_of_the_file(settings: dict[str, Any], message: str) -> None:
+    assert run(settings={"tell_url": "https://eda.example.com:5000/", **settings})["msg"] == message
+
+
+def test_a_misspelt_option_is_named_before_what_it_leaves_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(watcher_drain.Display, "warning", lambda self, text: said.append(text))
+    assert run({"watch_drian": ["Reboot"]}, types=["Rebot"])["failed"] is True
+    assert said == ["The variable watch_drian is no option of maintenance.azure and has no effect. Did you mean watch_drain?"]
+
+
 def test_misspelt_options_are_warned_of_but_no_fact_of_a_vm_is(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(watcher_drain.Display, "warning", lambda self, text: said.append(text))

@@ -70,7 +70,7 @@ class Webhook:
         finally:
             connection.close()
         if not 200 <= answer.status < 300:
-            raise NotDelivered(f"{self._url} answered {answer.status} {describe_body(came)}.", refused=answer.status in REFUSED)
+            raise NotDelivered(f"{self._url} answered {answer.status} with {describe_body(came)}.", refused=answer.status in REFUSED)
 
     def _connection(self) -> http.client.HTTPConnection:
         if self._context is None:
