@@ -22,8 +22,19 @@ OWN_NAMESPACES = ("fleet", "guests", "discovery")
 PLAYBOOK_SUITES = 4
 # Processors that these keep busy, as seen in a run of CI: the rest of their time they wait for events, guests and pauses.
 LOADS = {
-    "crash": 0.6, "playbooks": 0.6, "contract": 0.5, "trust": 0.7, "awx": 0.5, "scenarios": 0.6, "unit": 0.7,
-    "fleet": 0.9, "runner": 0.6, "guests": 0.6, "discovery": 0.5, "eda": 0.3, "monitoring": 0.5,
+    "crash": 0.6,
+    "playbooks": 0.6,
+    "contract": 0.5,
+    "trust": 0.7,
+    "awx": 0.5,
+    "scenarios": 0.6,
+    "unit": 0.7,
+    "fleet": 0.9,
+    "runner": 0.6,
+    "guests": 0.6,
+    "discovery": 0.5,
+    "eda": 0.3,
+    "monitoring": 0.5,
 }
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
