@@ -84,11 +84,10 @@ def pytest_suite(folder: str, limit: int) -> Suite:
 
 def test_suites() -> list[Suite]:
     """The longest first, so that two at a time end together."""
-    quick = ("unit", "scenarios")
-    others = [folder for folder in pytest_folders() if folder not in ("crash", "playbooks", *quick)]
-    others.sort(key=lambda folder: folder not in ("trust", "model"))
-    slow = [pytest_suite("crash", 2400), *playbook_suites(), *(pytest_suite(folder, 2400) for folder in others)]
-    return [*slow, *(pytest_suite(folder, 1800) for folder in quick), drill("test"), drill_spot()]
+    others = [folder for folder in pytest_folders() if folder not in ("crash", "playbooks", "unit", "scenarios")]
+    others.sort(key=lambda folder: folder not in ("contract", "trust", "model"))
+    slow = [*playbook_suites(), pytest_suite("unit", 1800), *(pytest_suite(folder, 2400) for folder in ("crash", *others))]
+    return [*slow, pytest_suite("scenarios", 1800), drill("test"), drill_spot()]
 
 
 def playbook_suites() -> list[Suite]:
