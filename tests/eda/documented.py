@@ -48,7 +48,7 @@ class Shell:
     def type(self, text: str) -> str:
         """What the commands print. They must not fail."""
         environment = {**os.environ, "HOME": str(self.folder)}
-        done = subprocess.run(["bash", "-ec", text], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["bash", "-ec", text], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

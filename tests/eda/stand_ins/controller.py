@@ -44,7 +44,7 @@ def wrong_answer(question: t.Mapping[str, t.Any], answers: t.Mapping[str, t.Any]
 
 
 def _wrong_text(name: str, text: t.Any, question: t.Mapping[str, t.Any]) -> str:
-    if type(text) is not str:
+    if not isinstance(text, str):
         return f"Value {text} for '{name}' expected to be a string."
     if not question.get("min", 0) <= len(text) <= question.get("max", len(text)):
         return f"'{name}' value of {len(text)} letters is too small or too large (must be {question['min']} to {question['max']})."

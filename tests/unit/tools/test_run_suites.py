@@ -101,7 +101,11 @@ def test_more_at_a_time_while_processors_are_idle(tmp_path: pathlib.Path, monkey
 
 def test_without_figures_of_the_machine_no_more_run_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_suites, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(run_suites.pathlib.Path, "read_text", lambda self: (_ for _ in ()).throw(FileNotFoundError(str(self))))
+
+    def missing(path: pathlib.Path) -> str:
+        raise FileNotFoundError(str(path))
+
+    monkeypatch.setattr(run_suites.pathlib.Path, "read_text", missing)
     assert not run_suites.IdleProcessors().room()
 
 

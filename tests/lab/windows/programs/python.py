@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+# What follows must find ssl and its like loaded: they look at sys.platform themselves.
 import errno
 import io
 import os
@@ -24,7 +25,7 @@ import re
 import runpy
 import signal
 import socket
-import ssl  # noqa: F401  what follows must find them loaded: they look at sys.platform themselves
+import ssl  # noqa: F401  # pylint: disable=unused-import
 import stat
 import subprocess
 import sys

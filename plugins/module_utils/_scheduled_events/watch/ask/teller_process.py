@@ -84,4 +84,6 @@ else:
 def start_quietly(command: t.Sequence[str]) -> Process:
     """Start a process that inherits nothing. Raise OSError."""
     nothing = subprocess.DEVNULL
-    return subprocess.Popen(list(command), stdin=nothing, stdout=nothing, stderr=nothing, close_fds=True, creationflags=FLAGS)
+    return subprocess.Popen(  # pylint: disable=ansible-bad-function
+        list(command), stdin=nothing, stdout=nothing, stderr=nothing, close_fds=True, creationflags=FLAGS
+    )

@@ -39,7 +39,7 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
     assert set(record) == {
         *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
         *("deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
-        *("told", "outcome", "methods"),
+        *("told", "outcome", "watcher", "methods"),
     }
 
 

@@ -15,7 +15,7 @@ import re
 import signal
 import subprocess
 import time
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 from .machine import HOME_VARIABLE, Refused
 
