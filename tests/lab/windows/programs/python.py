@@ -15,9 +15,9 @@ WINDOWS_MODULES  a file that gets the names of the collection's modules that wer
 
 from __future__ import annotations
 
+# What follows must find ssl and its like loaded: they look at sys.platform themselves.
 import atexit
 import builtins
-# What follows must find ssl and its like loaded: they look at sys.platform themselves.
 import errno
 import io
 import os
