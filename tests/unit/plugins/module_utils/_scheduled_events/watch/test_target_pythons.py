@@ -68,7 +68,7 @@ def test_it_asks_tells_and_drains(python: str, tmp_path: pathlib.Path) -> None:
     run("check")
     asker = subprocess.Popen([python, "-I", str(archive), "ask", str(settings)])
     try:
-        until(lambda: (tmp_path / "runtime" / "state.json").exists())
+        until((tmp_path / "runtime" / "state.json").exists)
         event_id = simulator.event("Preempt", ["web1"])
         until(lambda: [path.name.lower() for path in (tmp_path / "drain").iterdir()] == [event_id.lower()])
         run("drain")
