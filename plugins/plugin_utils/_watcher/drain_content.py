@@ -14,7 +14,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.me
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.policy_rules import Row, compile_rules
 
-# The watcher runs on Linux only.
+# The watcher drains on Linux only.
 SYSTEM = "linux"
 
 
