@@ -64,11 +64,12 @@ def told(shell: Shell, vm: str, port: int | None = None, secret: str = "", **set
 
 
 def write_secret(shell: Shell, vm: str, secret: str) -> pathlib.Path:
+    """Write a watcher's credential as role watch does: it is whole at every moment."""
     path = shell.folder / f"credential-{vm}"
-    path.unlink(missing_ok=True)
-    path.write_text(secret)
-    path.chmod(0o400)
-    return path
+    part = path.with_suffix(".part")
+    part.write_text(secret)
+    part.chmod(0o400)
+    return part.rename(path)
 
 
 def until_refused(shell: Shell, watcher: Watcher, *words: str) -> None:

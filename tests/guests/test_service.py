@@ -59,13 +59,20 @@ def states(*units: str) -> list[str]:
     return guest("systemctl is-active -- " + " ".join(units or UNITS), check=False).split()
 
 
+def record(event_id: str) -> dict[str, Any]:
+    """The newest revision of an event's record on the guest; empty where there is none."""
+    newest = f"ls -v {RECORDS}/event-{event_id.lower()}.*.json 2>/dev/null | tail -1"
+    # A later revision may take its place between the two commands.
+    text = guest(f'while file=$({newest}); test -n "$file" && ! cat "$file" 2>/dev/null; do sleep 0.1; done')
+    return json.loads(text) if text else {}
+
+
 class Guest(Host):
     """The VM whose records lie on the guest."""
 
     @property
     def record(self) -> dict[str, Any]:
-        text = guest(f"cat $(ls -v {RECORDS}/event-{self.event['event_id'].lower()}.*.json 2>/dev/null | tail -1) /dev/null")
-        return json.loads(text) if text else {}
+        return record(self.event["event_id"])
 
 
 def make(fleet: Fleet, methods: list[dict[str, Any]], event_id: str) -> Guest:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from test_respond import Controller, ask
-from test_service import ADDRESS, boot_id, guest, until
+from test_service import ADDRESS, boot_id, guest, record, until
 
 pytestmark = pytest.mark.skipif(not ADDRESS, reason="needs the guest that run.sh boots")
 
@@ -114,14 +114,6 @@ def waiting() -> list[str]:
 def event(event_type: str, **more: Any) -> str:
     given = {"event_type": event_type, "resources": ["web1"], "notice": 36000, **more}
     return str(ask("POST", "/events", {key: value for key, value in given.items() if value is not None})["event_id"])
-
-
-def record(event_id: str) -> dict[str, Any]:
-    """The newest revision of an event's record on the guest."""
-    content: dict[str, Any] = json.loads(
-        guest(f"ls -v /var/lib/azure-maintenance/event-{event_id.lower()}.*.json 2>/dev/null | tail -1 | xargs -r cat") or "{}"
-    )
-    return content
 
 
 def test_check_mode_changes_nothing(controller: Controller) -> None:

@@ -176,6 +176,7 @@ def tell(call: Call) -> None:
     from ..core.clock import Clock
     from ..host.system import LocalHost
     from .seen import read_seen
+    from .settings import changed_at
     from .shared_folder import SharedFolder
     from .spool import Spool
     from .tell.attempts import Attempts
@@ -184,7 +185,8 @@ def tell(call: Call) -> None:
 
     settings, clock = call.settings, Clock()
     folder = SharedFolder(settings.state_folder)
-    attempts = Attempts(folder, LocalHost().boot_id(), settings.tell_url or settings.tell_folder, random.random, clock.monotonic())
+    valid_for = [LocalHost().boot_id(), settings.tell_url or settings.tell_folder, changed_at(call.path, settings.tell_credential_file)]
+    attempts = Attempts(folder, valid_for, random.random, clock.monotonic())
     Teller(Spool(folder), open_delivery(settings), attempts, read_seen(SharedFolder(settings.seen_folder)), clock, call.log).run()
 
 

@@ -190,6 +190,18 @@ def read_credential(path: str) -> str:
     return text
 
 
+def changed_at(*paths: str | None) -> str:
+    """Return when these files were changed, as a text that says nothing of what is in them. One that is missing counts, too."""
+    return " ".join(_changed_at(path) for path in paths if path is not None)
+
+
+def _changed_at(path: str) -> str:
+    try:
+        return str(os.stat(path).st_mtime_ns)
+    except OSError:
+        return "missing"
+
+
 def check_key(path: str) -> None:
     """Raise SettingsError where a key cannot be read, or where other users can read it. It may be a link, as those of certificate tools are."""
     with _open(os.path.realpath(path), f"The key in {path} cannot be read: {{}}.") as stream:

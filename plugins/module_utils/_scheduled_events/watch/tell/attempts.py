@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""When a message is sent again: pauses that double, with jitter, kept across restarts of the teller within one boot, for one destination."""
+"""When a message is sent again: pauses that double, with jitter, kept across restarts of the teller within one boot, for one destination
+and the settings as they are now."""
 
 from __future__ import annotations
 
@@ -31,12 +32,12 @@ class Attempt(t.NamedTuple):
 class Attempts:
     """The attempts for each accepted message, and for the receiver as a whole."""
 
-    def __init__(self, folder: SharedFolder, boot_id: str | None, destination: str | None, jitter: t.Callable[[], float], now: float) -> None:
+    def __init__(self, folder: SharedFolder, valid_for: t.Sequence[str | None], jitter: t.Callable[[], float], now: float) -> None:
         self._folder = folder
         # Where no boot id is known (Windows), what is due later than any pause lasts is of an earlier boot.
         self._latest = now + max(LONGEST_PAUSE, LONGEST_REPEAT)
-        # The clock begins anew with a boot, and one receiver's pause says nothing about another.
-        self._valid_for = [boot_id, destination]
+        # The clock begins anew with a boot, one receiver's pause says nothing about another, and a corrected secret is used at once.
+        self._valid_for = list(valid_for)
         self._jitter = jitter
         self._known = self._read()
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import typing as t
 
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import TYPE_PREFIX
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import changed_at
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.shared_folder import SharedFolder
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.spool import ACCEPTED, Spool
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.tell.attempts import (
@@ -59,7 +61,7 @@ class Case:
         self.destination = "https://one"
 
     def teller(self) -> Teller:
-        attempts = Attempts(self.folder, self.boot, self.destination, lambda: 1.0, self.clock.monotonic())
+        attempts = Attempts(self.folder, [self.boot, self.destination], lambda: 1.0, self.clock.monotonic())
         return Teller(self.spool, self.receiver, attempts, self.seen, self.clock, self.lines.append)
 
     def states(self) -> list[str]:
@@ -110,7 +112,7 @@ def test_a_receiver_that_is_down_is_asked_less_and_less_often_and_order_stays(tm
 
 
 def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
-    attempts = Attempts(SharedFolder(str(tmp_path)), "boot", "https://one", lambda: 1.0, 0.0)
+    attempts = Attempts(SharedFolder(str(tmp_path)), ["boot", "https://one"], lambda: 1.0, 0.0)
     for _attempt in range(2000):
         attempts.failed(0.0)
         attempts.accepted("x", 0.0)
@@ -121,7 +123,7 @@ def test_no_pause_grows_without_end(tmp_path: pathlib.Path) -> None:
 @settings(max_examples=20)
 @given(st.floats(0, 1))
 def test_jitter_takes_at_most_half(jitter: float) -> None:
-    attempts = Attempts(SharedFolder("/nonexistent"), "boot", "https://one", lambda: jitter, 0.0)
+    attempts = Attempts(SharedFolder("/nonexistent"), ["boot", "https://one"], lambda: jitter, 0.0)
     attempts.failed(100.0)
     assert 100.5 <= attempts.due(RECEIVER) <= 101.0
 
@@ -231,15 +233,39 @@ def test_another_boot_begins_at_once(tmp_path: pathlib.Path) -> None:
 def test_without_a_boot_id_no_pause_of_an_earlier_boot_lasts_longer_than_a_pause(tmp_path: pathlib.Path) -> None:
     """The clock of a boot begins at zero, and Windows has no boot id that would tell."""
     folder = SharedFolder(str(tmp_path))
-    before = Attempts(folder, None, "https://one", lambda: 1.0, 90_000.0)
+    before = Attempts(folder, [None, "https://one"], lambda: 1.0, 90_000.0)
     before.failed(90_000.0)
     before.accepted("m", 90_000.0)
     before.failed(90_000.0)
     before.write()
-    after = Attempts(folder, None, "https://one", lambda: 1.0, 5.0)
+    after = Attempts(folder, [None, "https://one"], lambda: 1.0, 5.0)
     assert (after.due(RECEIVER), after.due("m")) == (0.0, 0.0)
-    again = Attempts(folder, None, "https://one", lambda: 1.0, 90_000.5)
+    again = Attempts(folder, [None, "https://one"], lambda: 1.0, 90_000.5)
     assert again.due(RECEIVER) > 90_000.0 and again.due("m") > 90_000.0
+
+
+def test_a_corrected_secret_is_used_at_once(tmp_path: pathlib.Path) -> None:
+    folder, own, secret = SharedFolder(str(tmp_path)), tmp_path / "watch.json", tmp_path / "credential"
+    own.touch()
+    secret.touch()
+
+    def attempts() -> Attempts:
+        return Attempts(folder, ["boot-1", "https://one", changed_at(str(own), str(secret))], lambda: 1.0, 5.0)
+
+    before = attempts()
+    before.failed(5.0)
+    before.write()
+    assert attempts().due(RECEIVER) > 5.0
+    for path in (own, secret):
+        os.utime(path, ns=(1, 1))
+        assert attempts().due(RECEIVER) == 0.0
+
+
+def test_when_settings_were_changed_says_nothing_of_a_file_that_is_not_there(tmp_path: pathlib.Path) -> None:
+    missing = str(tmp_path / "missing")
+    assert changed_at(missing, None) == "missing"
+    (tmp_path / "missing").touch()
+    assert changed_at(missing, None) == str(os.stat(missing).st_mtime_ns)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +274,7 @@ def test_without_a_boot_id_no_pause_of_an_earlier_boot_lasts_longer_than_a_pause
 )
 def test_damaged_attempts_are_none(tmp_path: pathlib.Path, content: bytes) -> None:
     (tmp_path / NAME).write_bytes(content)
-    assert Attempts(SharedFolder(str(tmp_path)), "boot-1", "https://one", lambda: 1.0, 0.0).due(RECEIVER) == 0.0
+    assert Attempts(SharedFolder(str(tmp_path)), ["boot-1", "https://one"], lambda: 1.0, 0.0).due(RECEIVER) == 0.0
 
 
 def test_while_it_rests_a_new_message_goes_out_at_once(tmp_path: pathlib.Path) -> None:
