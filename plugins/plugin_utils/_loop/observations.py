@@ -7,7 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import base64
+import json
+import zlib
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
@@ -101,6 +104,23 @@ def resting(before: Mapping[str, Any]) -> Observation:
     if before.get("state") != "ok":
         return dict(before)
     return {**before, "state": "resting", "observation": None, "last_observation": {**before["observation"], "events": []}, "reached_before": True}
+
+
+def pack(found: Iterable[Observation], involved: Container[str]) -> str:
+    """Return the observations of hosts that take no part, resting, as one text. The involved hosts are in it by name, so that the order is kept.
+
+    The text lasts for the whole pass in the registered result of each iteration. Ansible visits every value of a result, which takes half a second
+    for 500 observations, and one text takes nothing.
+    """
+    entries = [one["host"] if one["host"] in involved else resting(one) for one in found]
+    return base64.b64encode(zlib.compress(json.dumps(entries).encode("ascii"))).decode("ascii")
+
+
+def unpack(packed: str, found: Iterable[Observation]) -> list[Observation]:
+    """Return the observations of all hosts in order: those that were packed, and these of the involved hosts."""
+    of_host = {one["host"]: one for one in found}
+    entries = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return [of_host[entry] if isinstance(entry, str) else entry for entry in entries]
 
 
 def refused(found: Observation, error: str) -> Observation:

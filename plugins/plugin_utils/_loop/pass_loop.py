@@ -83,6 +83,9 @@ class State(TypedDict):
     """The id of the run, as its leases have it; empty in check mode."""
     vms: dict[str, VMSettings]
     observations: list[Observation]
+    """The observations of the involved hosts."""
+    resting: str
+    """The observations of all other hosts, packed: they do not change in this pass."""
     plan: dict[str, Any]
     began: float
     planned_at: float
@@ -169,7 +172,8 @@ def begin(
         "request": request,
         "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
         "vms": vms,
-        "observations": found,
+        "observations": [one for one in found if one["host"] in involved],
+        "resting": observations.pack(found, involved),
         "plan": plan,
         "began": now,
         "planned_at": now,
@@ -194,7 +198,7 @@ def begin(
         "moved": False,
         "confirming_since": None,
         "silent_asked_at": now,
-        "observed_at": dict.fromkeys(hosts, now),
+        "observed_at": dict.fromkeys(involved, now),
         "marks": {},
         "sharing": {},
         "doubted": [],
@@ -211,11 +215,12 @@ def begin(
 
 def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> State:
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
-    state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
+    vms = {host: state["vms"][host] for host in state["involved"]}
+    state = {**state, "vms": vms, "number": state["number"] + 1, "waited": int(now - state["began"])}
     if state["do"] in ("release", "say"):
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
-    found = [_observe(host, state, results, before[host]) for host in before]
+    found = [_observe(host, state, results, one) for host, one in before.items()]
     # After a pause the actions begin with its end, or earlier, with news.
     acted_at = min(state["planned_at"] + state["pause"], now)
     late = state["do"] in ("act", *WAITS) and bool(state["actions"]) and now - acted_at > state["request"]["observation_seconds"]
@@ -231,7 +236,8 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
         doubted = sorted({*state["doubted"], *folders.doubtful})
         return {**state, **_nothing(), "do": "act", "contact": folders.doubtful, "doubted": doubted, "is_taken": state["is_taken"]}
     state = _refuse(state, folders.errors)
-    plan, start_gate = _plan(state["observations"], state["request"], state["start_gate"], ask, now)
+    everyone = observations.unpack(state["resting"], state["observations"])
+    plan, start_gate = _plan(everyone, state["request"], state["start_gate"], ask, now)
     plan = _with_sharing(plan, state["sharing"])
     state = {**state, "plan": plan, "planned_at": now, "start_gate": start_gate}
     if state["sharing"] and not _reachable(state):
@@ -253,8 +259,6 @@ def _refuse(state: State, sharing: Mapping[str, str]) -> State:
 
 
 def _observe(host: str, state: State, results: Results, before: Observation) -> Observation:
-    if host not in state["involved"]:
-        return observations.resting(before)
     asked = state["actions"].get(host, ())
     if host not in state["contact"] and not asked:
         return before

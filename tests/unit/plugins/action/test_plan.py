@@ -13,11 +13,16 @@ import pytest
 from ansible.errors import AnsibleError
 
 from ansible_collections.maintenance.azure.plugins.action import plan as module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, pass_loop
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, observations, pass_loop
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop.passes import SETTINGS, observation
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event
 
 EVIL = {"respond_policy": []}
+
+
+def of_all(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The observations of all hosts, also of those that take no part."""
+    return observations.unpack(state["resting"], state["observations"])
 
 
 class HostVars(Mapping[str, Any]):
@@ -191,7 +196,7 @@ def test_answers_of_iterations_are_read_from_both_registers() -> None:
 def test_identities_come_from_the_inventory() -> None:
     vm_id = "11111111-0000-4000-8000-000000000000"
     play = Play(a={**observed("a"), "vmid": vm_id}, b={**observed("b"), "vmid": vm_id, "ansible_facts": {"vmid": vm_id}})
-    assert [one["expected_identity"] for one in play.begin()["observations"]] == [{"vm_id": vm_id}, {}]
+    assert [one["expected_identity"] for one in of_all(play.begin())] == [{"vm_id": vm_id}, {}]
 
 
 # What is checked and kept before any VM is asked
@@ -356,7 +361,7 @@ class Unreadable(dict[str, Any]):
 def test_a_variable_that_cannot_be_made_stops_no_other_host() -> None:
     play = Play(a=observed("a"), b=Unreadable())
     found = play.begin()
-    assert [(one["host"], one["state"]) for one in found["observations"]] == [("a", "ok"), ("b", "failed")]
+    assert [(one["host"], one["state"]) for one in of_all(found)] == [("a", "resting"), ("b", "failed")]
     assert "failed" not in found
     capacity = [{"name": "web", "members": ["a", "b"], "max_unavailable": 1}]
     play.begin_gate(settings={**SETTINGS, "capacity": capacity})
@@ -366,7 +371,7 @@ def test_a_variable_that_cannot_be_made_stops_no_other_host() -> None:
 def test_what_hosts_of_another_batch_have_registered_is_of_another_time() -> None:
     play = Play(a=observed("a"), b=observed("b"))
     play.variables["ansible_play_batch"] = ["a"]
-    assert [(one["host"], one["state"]) for one in play.begin()["observations"]] == [("a", "ok"), ("b", "failed")]
+    assert [(one["host"], one["state"]) for one in of_all(play.begin())] == [("a", "resting"), ("b", "failed")]
 
 
 # Settings of all hosts, and misspelt variables

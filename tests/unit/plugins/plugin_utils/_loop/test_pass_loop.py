@@ -59,7 +59,7 @@ def test_a_refused_host_is_a_failed_observation_and_the_others_go_on(monkeypatch
     its = Pass(monkeypatch, plan(involved=[], done=True), hosts=("vm1", "vm2", "vm3"))
     its.facts = {"vm1": EVIL}
     state = its.begin()
-    assert [one["state"] for one in state["observations"]] == ["failed", "ok", "ok"]
+    assert [one["state"] for one in its.planned[-1][0]] == ["failed", "ok", "ok"]
     # It does not report for all either.
     assert (state["do"], state["involved"], state["staying"]) == ("end", [], ["vm2"])
 
@@ -531,10 +531,37 @@ def test_who_takes_no_part_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     state = its.begin()
     assert (state["contact"], state["staying"]) == (["vm1"], ["vm1", "vm2"])
     state = its.go_on()
-    assert its.asked_for == ["vm1"]
-    (_first, second) = state["observations"]
-    assert (second["state"], second["observation"], second["last_observation"]["events"]) == ("resting", None, [])
-    assert its.go_on()["observations"][1] == second
+    assert (its.asked_for, [one["host"] for one in state["observations"]], list(state["vms"])) == (["vm1"], ["vm1"], ["vm1"])
+    (_first, second) = its.planned[-1][0]
+    assert (second["host"], second["state"], second["observation"], second["last_observation"]["events"]) == ("vm2", "resting", None, [])
+    its.go_on()
+    assert its.planned[-1][0][1] == second
+
+
+def test_the_plan_gets_all_hosts_in_the_order_of_the_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = ("vm1", "vm2", "vm3", "vm4")
+    its = Pass(monkeypatch, plan(step("write", "vm3"), involved=["vm3", "vm2"]), hosts=hosts)
+    its.begin()
+    its.go_on()
+    assert [[one["host"] for one in found] for found, _now in its.planned] == [list(hosts)] * 2
+    assert [one["state"] for one in its.planned[-1][0]] == ["resting", "ok", "ok", "resting"]
+
+
+def test_hosts_that_take_no_part_cost_an_iteration_no_value_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ansible visits every value of a registered result, in each iteration."""
+    few, many = ([f"vm{number}" for number in range(1, size)] for size in (4, 200))
+    counts = []
+    for hosts in (few, many):
+        its = Pass(monkeypatch, plan(step("write"), involved=["vm1"]), hosts=hosts)
+        its.begin()
+        counts.append(_values(its.go_on()))
+    assert counts[0] == counts[1]
+
+
+def _values(value: object) -> int:
+    """Return how many values are in a value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return 1 + sum(map(_values, inner))
 
 
 def test_who_is_involved_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
