@@ -150,7 +150,7 @@ def definition(xml: str) -> dict[str, str]:
     return {element.tag.rpartition("}")[2]: element.text or "" for element in ElementTree.fromstring(xml).iter()}
 
 
-def until(condition: t.Callable[[], object], seconds: float = 30) -> None:
+def until(condition: t.Callable[[], object], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -49,9 +50,10 @@ def guest(command: str, check: bool = True) -> str:
 
 
 def until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait for a condition. The limit is for a machine that does much else; nothing here is timed by it."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, condition
+        assert time.monotonic() < end, inspect.getsource(condition)
         time.sleep(0.5)
 
 

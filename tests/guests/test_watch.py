@@ -161,47 +161,47 @@ def test_a_key_that_the_telling_unit_cannot_read_is_named_before_anything_is_wri
 def test_noticed_told_and_repeated_until_a_run_has_seen_it(controller: Controller) -> None:
     hook = Hook()
     listed = event("Reboot")
-    until(lambda: hook.kinds(listed) == ["listed"], 15)
+    until(lambda: hook.kinds(listed) == ["listed"])
     message = hook.got()[0]
     assert [entry["affects_this_vm"] for entry in state()["events"] if entry["event_id"] == listed] == [True]
     assert message["body"]["data"]["vm"]["name"] == "web1"
     signature = {key.lower(): value for key, value in message["headers"].items()}["x-hub-signature-256"]
     assert re.fullmatch(r"sha256=[0-9a-f]{64}", signature)
     # A 200 proves nothing: it stays, until a run of the controller has written its record.
-    until(lambda: waiting() == ["accepted"], 10)
+    until(lambda: waiting() == ["accepted"])
     controller.play("maintenance.azure.respond")
-    until(lambda: waiting() == [], 90)
+    until(lambda: waiting() == [], 300)
     assert hook.kinds(listed) == ["listed"]
     for command in ("journalctl --no-pager", f"cat {STATE} /etc/azure-maintenance-watch/watch.json", "ps axww -o args"):
         assert SECRET not in guest(command)
     ask("POST", f"/events/{listed}/cancel")
-    until(lambda: hook.kinds(listed) == ["listed", "gone"], 30)
+    until(lambda: hook.kinds(listed) == ["listed", "gone"])
     # The end, too, is repeated until the record knows it.
     assert waiting() == ["accepted"]
     controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=120)
-    until(lambda: waiting() == [], 90)
+    until(lambda: waiting() == [], 300)
 
 
 def test_a_preempt_is_drained_without_a_controller_and_adopted_by_the_next_run(controller: Controller) -> None:
     until(lambda: guest("systemctl is-active web.service", check=False) == "active")
     began = time.monotonic()
     taken = event("Preempt", notice=None)
-    until(lambda: guest("systemctl is-active web.service", check=False) != "active", 20)
+    until(lambda: guest("systemctl is-active web.service", check=False) != "active")
     print(f"out of service {time.monotonic() - began:.1f} s after the notice, ssh included")
-    until(lambda: record(taken).get("phase") == "drained", 10)
+    until(lambda: record(taken).get("phase") == "drained")
     assert record(taken)["rule"]["name"] == "everything else"
     journal = guest("journalctl --no-pager --output=cat -u azure-maintenance-drain.service")
     assert f"event {taken.lower()} (Preempt): drain: rule 'everything else' drains it" in journal
     assert not [entry for entry in ask("GET", "/requests") if entry["method"] == "POST" and taken in str(entry["body"])]
     # It is named again every ten seconds, and drained once.
     revision = record(taken)["revision"]
-    until(lambda: f"event {taken.lower()}: left alone: drained" in guest("journalctl --no-pager --output=cat -u azure-maintenance-drain.service"), 30)
+    until(lambda: f"event {taken.lower()}: left alone: drained" in guest("journalctl --no-pager --output=cat -u azure-maintenance-drain.service"))
     assert record(taken)["revision"] == revision
     ask("POST", f"/events/{taken}/cancel")
     output = controller.play("maintenance.azure.respond", respond_wait=True, respond_wait_timeout=120)
     assert "recovered" in output and record(taken)["phase"] == "recovered"
     until(lambda: guest("systemctl is-active web.service", check=False) == "active")
-    until(lambda: waiting() == [], 90)
+    until(lambda: waiting() == [], 300)
 
 
 def test_nobody_but_the_endpoint_makes_it_drain(controller: Controller) -> None:
@@ -210,7 +210,7 @@ def test_nobody_but_the_endpoint_makes_it_drain(controller: Controller) -> None:
     # An asker that was taken over can name what it likes, as often as it likes: the draining unit asks Azure itself.
     link, folder = "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
     guest(f"{asker} sh -c 'cd {TRIGGERS}; touch {other} x; ln -s /etc/shadow {link}; mkdir -p {folder}/in'")
-    until(lambda: guest(f"ls {TRIGGERS}") == "", 30)
+    until(lambda: guest(f"ls {TRIGGERS}") == "")
     assert guest("systemctl is-active web.service") == "active" and record(other) == {}
     assert guest("test -s /etc/shadow; echo $?") == "0"
     # Nor can it read what the drain does.
@@ -279,9 +279,9 @@ def test_killed_at_any_time_and_rebooted_each_message_arrives_in_order(controlle
     # The folder of triggers is in memory: made anew, for the asker alone.
     assert guest(f"stat -c '%a %U' {TRIGGERS}") == "700 azure-maintenance-ask"
     hook = Hook()
-    until(lambda: hook.kinds(listed)[:2] == ["listed", "changed"], 60)
+    until(lambda: hook.kinds(listed)[:2] == ["listed", "changed"])
     # The simulator has begun anew, without events: that is told as their end, once.
-    until(lambda: hook.kinds(listed) == ["listed", "changed", "gone"], 60)
+    until(lambda: hook.kinds(listed) == ["listed", "changed", "gone"])
 
 
 def test_into_a_folder_for_other_tools(controller: Controller) -> None:
@@ -294,7 +294,7 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
     guest("rmdir /srv/own")
     watch(controller, watch_tell_folder="/srv/news")
     listed = event("Freeze")
-    until(lambda: listed in guest("cat /srv/news/*.json 2>/dev/null", check=False), 20)
+    until(lambda: listed in guest("cat /srv/news/*.json 2>/dev/null", check=False))
     ask("POST", f"/events/{listed}/cancel")
 
     def kinds() -> list[str]:
@@ -302,7 +302,7 @@ def test_into_a_folder_for_other_tools(controller: Controller) -> None:
         messages = [json.loads(guest(f"cat /srv/news/{name}")) for name in guest("ls /srv/news").split()]
         return [message["type"].rpartition(".")[2] for message in messages if message["subject"] == listed]
 
-    until(lambda: kinds() == ["listed", "gone"], 30)
+    until(lambda: kinds() == ["listed", "gone"])
     assert guest("test -e /etc/azure-maintenance-watch/credential; echo $?") == "1"
 
 

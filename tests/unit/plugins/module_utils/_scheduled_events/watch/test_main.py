@@ -82,7 +82,7 @@ def watcher(tmp_path: pathlib.Path, archive: pathlib.Path, simulator: Simulator)
     return Watcher(tmp_path, archive, simulator.endpoints["web1"])
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
+def until(condition: Callable[[], object], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

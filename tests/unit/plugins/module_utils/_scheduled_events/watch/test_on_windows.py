@@ -118,7 +118,7 @@ def room(tmp_path: pathlib.Path) -> t.Iterator[Room]:
     receiver.server_close()
 
 
-def until(condition: t.Callable[[], object], seconds: float = 30) -> None:
+def until(condition: t.Callable[[], object], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
