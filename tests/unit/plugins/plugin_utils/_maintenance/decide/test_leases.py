@@ -271,6 +271,13 @@ def test_a_run_that_cannot_be_is_refused(run: Any) -> None:
         settings.load({"run": run})
 
 
+def test_a_vm_that_the_event_no_longer_names_does_not_hold_it() -> None:
+    """Another run is at work on a VM whose failed drain is undone; the event is of the other VM alone."""
+    now = event(resources=("vm1",), due=3600)
+    found = plan(vm("vm1", [now]), vm("vm2", [now], [record("failed", both())], leases=[theirs()]), run=RUN)
+    assert (found["events"][0]["phase"], acts(found)) == ("noticed", ["acquire vm1 E1"])
+
+
 def test_events_that_are_not_this_runs_business_are_not_leased() -> None:
     assert acts(plan(vm("vm1", [event()]), run=RUN, only_events=["E7"])) == []
 
