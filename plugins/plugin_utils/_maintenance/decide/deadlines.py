@@ -101,9 +101,8 @@ def _due(event_state: EventState, participant: Participant, settings: Settings, 
         # The VM would only be out of service for longer: nothing can be approved before Azure begins by itself.
         return Due(False, last, "it cannot be approved, so the drain begins shortly before NotBefore")
     if decision.window:
-        if any(window.contains(now) for window in decision.window):
-            return Due(True)
-        return Due(False, last if last is None else min(last, 60.0), "it waits for the policy's approval window")
+        # It is open: one that is closed is a blocker.
+        return Due(True)
     return _near(participant, last, LONG_NOTICE)
 
 

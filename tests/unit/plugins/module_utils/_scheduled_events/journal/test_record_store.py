@@ -603,3 +603,11 @@ def test_an_older_file_of_other_descent_counts_as_far_back_as_a_file_names_its_w
     assert records._counts(record) is wins
     put(records, f"{NAME}.{mine - distance}.json", json.dumps({**record, "revision": mine - distance, "lineage": ["other"]}))
     assert records._counts(record) is True
+
+
+def test_a_file_with_a_number_too_high_does_not_stop_a_revision_from_counting(records):
+    """It may have come while this one was written; the next writer gives it another number."""
+    record = {**empty_record(EVENT), "revision": 5, "lineage": ["mine"]}
+    put(records, f"{NAME}.5.json", json.dumps(record))
+    put(records, f"{NAME}.{REVISION}.json", json.dumps({**record, "revision": REVISION, "lineage": ["stranger"]}))
+    assert records._counts(record) is True

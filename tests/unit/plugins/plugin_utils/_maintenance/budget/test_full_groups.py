@@ -158,6 +158,10 @@ def test_a_drain_whose_run_died_right_after_it_was_written_down_waits_for_room_a
     assert found["requeue"]["seconds"] == 15
     assert noted(found).get("phase") in (None, "held")
     assert acts(plan(seen[0], vm("vm2"), capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
+    # At its deadline there is no more time for room.
+    near = event(due=229)
+    late = vm("vm1", [near], [record("draining", near, methods=[method("found")])])
+    assert acts(plan(late, seen[1], capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]
     # One that has acted is out already, and goes on.
     acted = vm("vm1", [event()], [record("draining")])
     assert acts(plan(acted, seen[1], capacity=group(1, ("vm1", "vm2")))) == ["drain vm1 E1"]

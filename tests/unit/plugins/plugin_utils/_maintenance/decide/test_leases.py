@@ -278,6 +278,12 @@ def test_a_vm_that_the_event_no_longer_names_does_not_hold_it() -> None:
     assert (found["events"][0]["phase"], acts(found)) == ("noticed", ["acquire vm1 E1"])
 
 
+def test_a_vm_that_the_event_no_longer_names_is_leased_before_it_is_undone() -> None:
+    now = event(resources=("vm1",), due=3600)
+    failed = vm("vm2", [now], [record("failed", both())])
+    assert acts(plan(ours("vm1", now), failed, run=RUN)) == ["acquire vm2 E1", "drain vm1 E1"]
+
+
 def test_events_that_are_not_this_runs_business_are_not_leased() -> None:
     assert acts(plan(vm("vm1", [event()]), run=RUN, only_events=["E7"])) == []
 

@@ -36,6 +36,7 @@ def test_what_has_no_time_is_looked_at_less_and_less_often() -> None:
     found = plan(approved("vm1", None, ago=120), **PATIENT)
     assert found["requeue"]["seconds"] == pytest.approx(60, abs=0.1)
     assert found["requeue"]["why"] == "vm1: waits for news of E-vm1"
+    assert plan(approved("vm1", None, ago=121), **PATIENT)["requeue"]["seconds"] == pytest.approx(60.5, abs=0.1)
     assert plan(approved("vm1", None, ago=1), **PATIENT)["requeue"]["seconds"] == 5
 
 

@@ -194,6 +194,7 @@ def test_one_that_somebody_else_has_paused_and_that_owns_roles_is_an_error(vm, c
 @pytest.mark.parametrize(("change", "error"), [
     (lambda nodes: nodes.update(N2=["Down", ""]), "N1 is the last node of failover cluster shop that is up; its roles have nowhere to go"),
     (lambda nodes: nodes.update(N1=["Joining", ""]), "N1 is Joining in failover cluster shop"),
+    (lambda nodes: nodes.update(N1=["Down", ""], N2=["Down", ""]), "N1 is Down in failover cluster shop"),
     (lambda nodes: nodes.pop("N1"), "Failover cluster shop has no node n1 but N2; set the option node"),
 ])  # fmt: skip
 def test_what_would_take_something_away_is_refused(vm, cluster, change, error):
