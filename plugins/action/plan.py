@@ -101,7 +101,7 @@ class ActionModule(OnController):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         state = self._state(arguments, variables)
         Display().v(_progress(state))
-        return state
+        return {**state, **_statistics(state)}
 
     def _state(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         results = _Results(variables["hostvars"])
@@ -180,6 +180,15 @@ class ActionModule(OnController):
     def _run(self, run_id: str, who: str, kind: str) -> dict[str, str]:
         """Return the run, as its leases name it. In check mode it acquires none."""
         return {"id": "" if self._task.check_mode else run_id, "who": who, "kind": kind}
+
+
+def _statistics(state: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """Return the statistics of a pass that is over, or that only shows the state. ansible-playbook takes them from the result, so no task sets them."""
+    if not (state.keys() >= pass_loop.KEYS and (state["do"] == "end" or not state["request"]["runs_commands"])):
+        return {}
+    # One dictionary, because ansible-core 2.18 would turn single numbers into text. AWX passes it to the next nodes of a workflow.
+    numbers = {**state["plan"]["counts"], "next_look_in": state["plan"]["next_look_in"]}
+    return {"ansible_stats": {"data": {"respond_stats": numbers}, "per_host": False, "aggregate": False}}
 
 
 def _ask(request: pass_loop.Request) -> t.Mapping[str, t.Any]:

@@ -12,16 +12,17 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status, would_lines
 
 
-def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False, records_paths: Any = None) -> Any:  # noqa: A002 (the public name)
+def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False, records_paths: Any = None, would: bool = False) -> Any:  # noqa: A002 (the public name)
     """Return a plan as lines of text or as data."""
     try:
-        return status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True, folders=records_paths)
+        found = status(plan, form=format, event_id=plain_values.text(event_id), exact=plain_values.flag(exact) is True, folders=records_paths)
     except StatusError as error:
         # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.status_lines: {printable(error, LONGEST_LINE)}") from None
+    return [*would_lines(plan), *found] if plain_values.flag(would) is True and isinstance(found, list) else found
 
 
 class FilterModule:

@@ -154,7 +154,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: In check mode the pass acquires no lease, and ends after it has reported its actions.
+    details: In check mode the pass acquires no lease, takes no action, and ends with its first plan.
   diff_mode:
     support: none
   idempotent:
@@ -191,8 +191,8 @@ RETURN = r"""
 do:
   description:
     - What the next iteration does. V(act), V(acquire) and V(by_tasks) take actions, V(wait) and V(pause) wait, with VMs that listen for news
-      and without, V(say) and V(release) end a pass, V(end) is its end.
-    - All but the last three then observe the VMs in RV(contact).
+      and without, V(release) ends a pass, V(end) is its end.
+    - All but the last two then observe the VMs in RV(contact).
   returned: success
   type: str
   sample: act
@@ -266,6 +266,11 @@ vms:
   description: The settings of each VM, from its variables, at the begin.
   returned: success
   type: dict
+ansible_stats:
+  description: The statistics C(respond_stats) of P(maintenance.azure.respond#role), as M(ansible.builtin.set_stats) would set them.
+  returned: at the end of a pass, and where it only shows the state
+  type: dict
+  version_added: 2.1.0
 request:
   description: The inputs of the pass.
   returned: success

@@ -8,4 +8,4 @@
 from __future__ import annotations
 
 # Ansible has no endless loop. The last iterations are reserved for the end of a pass, which releases the leases of the run.
-MOST_ITERATIONS = 760
+MOST_ITERATIONS = 764

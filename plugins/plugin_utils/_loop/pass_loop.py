@@ -92,7 +92,7 @@ class State(TypedDict):
     number: int
     """The number of the iteration."""
     do: str
-    """The next iteration: C(act), C(acquire), C(by_tasks), C(say), C(wait) or C(pause), C(release) or C(end)."""
+    """The next iteration: C(act), C(acquire), C(by_tasks), C(wait), C(pause), C(release) or C(end)."""
     assignments: dict[str, Taken]
     """The actions of each host: those that maintenance_act takes on the VM, and those that tasks take."""
     actions: dict[str, list[dict[str, Any]]]
@@ -217,7 +217,7 @@ def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> S
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
     vms = {host: state["vms"][host] for host in state["involved"]}
     state = {**state, "vms": vms, "number": state["number"] + 1, "waited": int(now - state["began"])}
-    if state["do"] in ("release", "say"):
+    if state["do"] == "release":
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
     found = [_observe(host, state, results, one) for host, one in before.items()]
@@ -307,8 +307,6 @@ def _take(state: State, plan: dict[str, Any], now: float) -> State:
     request = state["request"]
     actions = plan["actions"]
     if not actions or request["check_mode"]:
-        if actions:
-            return {**state, **_nothing(), "do": "say", "contact": list(state["involved"])}
         is_over = plan["done"] or not request["wait"] or request["check_mode"] or _left(state, now) <= 0
         return _confirm_or_end(state, plan, now) if is_over else _wait(state, plan, now)
     if any(_makes_unavailable(action) for action in actions) and not set(_reachable(state)) <= set(state["contact"]):

@@ -68,6 +68,16 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
     return [printable_line(line) for line in lines + failed_lines(found["failed"])]
 
 
+def would_lines(plan: Mapping[str, Any]) -> list[str]:
+    """Return what a run in check mode would do: one line for each action."""
+    found = []
+    for action in shown(plan["actions"]):
+        event = f" for event {action['event_id']}" if action.get("event_id") else ""
+        because = f": {action['reason']}" if action.get("reason") else ""
+        found.append(printable_line(f"{action['host']}: Would {action['action']}{event}{because}"))
+    return found
+
+
 def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:
     """Return the line that says that the fleet is paused, or none."""
     return [paused["line"]] if paused else []

@@ -172,7 +172,26 @@ def test_runs_have_names_of_their_own() -> None:
 
 def test_in_check_mode_a_run_has_no_name_and_nothing_is_taken() -> None:
     found = Play(a=drained("a")).begin(check_mode=True)
-    assert (found["run"], found["do"], found["actions"], found["request"]["check_mode"]) == ("", "say", {}, True)
+    assert (found["run"], found["do"], found["actions"], found["request"]["check_mode"]) == ("", "end", {}, True)
+
+
+def test_the_statistics_of_workflows_come_with_the_end_of_a_pass_and_with_a_state_that_is_only_shown() -> None:
+    idle, busy = Play(a=observed("a")).begin(), Play(a=drained("a")).begin()
+    assert idle["do"] == "end"
+    assert idle["ansible_stats"] == {
+        "data": {"respond_stats": {**idle["plan"]["counts"], "next_look_in": idle["plan"]["next_look_in"]}},
+        "per_host": False,
+        "aggregate": False,
+    }
+    assert "ansible_stats" not in busy
+    shown = Play(a=drained("a")).begin(only_shows=True)
+    assert (shown["do"], shown["ansible_stats"]["data"]["respond_stats"]["events"]) == ("acquire", 1)
+
+
+def test_a_gate_sets_no_statistics_of_a_pass() -> None:
+    play = Play(a=observed("a"))
+    assert "ansible_stats" not in play.begin_gate(ask={"upgrade": "x", "batch": ["a"]})
+    assert "ansible_stats" not in play.run(go_on="p")
 
 
 def test_policy_and_settings_are_frozen() -> None:

@@ -56,3 +56,13 @@ def test_they_fit_together() -> None:
     assert find("status_lines")(plan)[0] == "Could not read vm1: no reason given."
     assert find("status_lines")(plan, format="json", event_id="")["done"] is True
     assert find("timeline")({}) == []
+
+
+def test_what_a_run_would_do_comes_first_and_can_be_printed() -> None:
+    plan = find("plan")([{"host": "vm1", "state": "unreachable"}], "default", {}, NOW)
+    plan["actions"] = [{"host": "vm1", "action": "drain", "event_id": "E1\n\x1b[2J", "reason": "Reboot E1"}, {"host": "vm1", "action": "prune"}]
+    lines = find("status_lines")(plan, would=True)
+    assert lines[0].startswith("vm1: Would drain for event E1") and lines[0].endswith(": Reboot E1") and lines[0].isprintable()
+    assert lines[1] == "vm1: Would prune"
+    assert lines[2:] == find("status_lines")(plan)
+    assert find("status_lines")(plan, format="json", would=True) == find("status_lines")(plan, format="json")

@@ -18,7 +18,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 RUN = {"id": "run000mine", "who": "alice", "kind": "events"}
 SERVICE = {"method": "service", "names": ["web"]}
 OWN = {"method": "tasks", "begin": "b.yml", "check": "c.yml", "undo": "u.yml"}
-DO = ("act", "acquire", "by_tasks", "say", "wait", "pause", "release", "end")
+DO = ("act", "acquire", "by_tasks", "wait", "pause", "release", "end")
 
 
 def request(**more: Any) -> Request:
@@ -140,7 +140,7 @@ def check(state: State) -> None:
         taken = [one for taken in state["assignments"].values() for one in (*taken["on_vm"], *taken["by_tasks"])]
         assert all(one["action"] in pass_loop.CHECKS for one in taken), "what begins is planned by an observation after the pause"
         assert state["actions"].keys() <= set(state["contact"])
-    if state["do"] in ("say", "release", "end"):
+    if state["do"] in ("release", "end"):
         assert not state["actions"]
         assert not state["stages"]
 

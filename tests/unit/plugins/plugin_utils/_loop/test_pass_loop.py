@@ -180,11 +180,11 @@ def test_a_vm_that_was_asked_and_hangs_has_not_answered(monkeypatch: pytest.Monk
     assert found["last_observation"]["vm_name"] == "vm1"
 
 
-def test_in_check_mode_it_says_what_it_would_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_check_mode_it_ends_with_what_it_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
     its = Pass(monkeypatch, plan(step("acquire", expired=[])))
     state = its.begin(check_mode=True, settings={"run": {"id": ""}})
-    assert (state["do"], state["actions"], state["contact"]) == ("say", {}, ["vm1", "vm2"])
-    assert its.go_on()["do"] == "end"
+    assert (state["do"], state["actions"], state["contact"]) == ("end", {}, [])
+    assert [one["action"] for one in state["plan"]["actions"]] == ["acquire"]
     assert len(its.planned) == 1
 
 

@@ -32,7 +32,6 @@ def kinds_of(stage: str) -> list[type[actions.Action]]:
 
 READERS: dict[str, list[type[actions.Action]]] = {
     **{f"respond/tasks/act_{name}.yml": kinds_of(name) for name, acts in stages.STAGES if not set(acts) <= set(vm_actions.ALWAYS)},
-    "respond/tasks/say.yml": PLANNED,
     "gate/tasks/release_expired.yml": [actions.ReleaseLease],
     "gate/tasks/main.yml": [actions.MarkProgress],
 }

@@ -1,0 +1,103 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What respond prints with the default callback of ansible-core: a line for each host and module run, and few others. Failures first."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+import pytest
+from lab.lab import Lab
+
+Make = t.Callable[..., Lab]
+ROLE = "maintenance.azure.respond : "
+# The heading of a meta task has no line, and stands once for each VM.
+LEAVING = f"{ROLE}End | The loop"
+ACTING = f"{ROLE}Act | On the VM"
+BEGINNING = [f"{ROLE}Observe | Check the settings", ACTING, f"{ROLE}Plan | What each VM does next", "Iterate until nothing is left to do"]
+REPORTING = [f"{ROLE}Report", f"{ROLE}Report | Set respond_plan", f"{ROLE}Report | What happened and what comes next"]
+ITERATING = [
+    f"{ROLE}Iteration | Act or wait, and observe",
+    f"{ROLE}Pause | Report for what",
+    f"{ROLE}Pause | Until the next observation is due",
+    LEAVING,
+]
+COMMAND = {"method": "command", "begin": "true", "check": "true", "undo": "true"}
+
+
+@pytest.fixture(autouse=True)
+def _default_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSIBLE_STDOUT_CALLBACK", "default")
+    monkeypatch.setenv("ANSIBLE_SHOW_CUSTOM_STATS", "true")
+
+
+def tasks(output: str) -> list[tuple[str, list[str]]]:
+    """Return the heading of each task with the lines of its results: a result that is shown in full counts as one line."""
+    found: list[tuple[str, list[str]]] = []
+    for line in output.partition("PLAY RECAP")[0].splitlines():
+        if heading := re.match(r"TASK \[(.*)\] \*", line):
+            found.append((heading[1], []))
+        elif found and re.match(r"\w+: ", line):
+            found[-1][1].append(line)
+    return found
+
+
+def statistics(output: str) -> dict[str, t.Any]:
+    """Return what a workflow reads."""
+    shown: dict[str, dict[str, t.Any]] = json.loads(output.partition("\tRUN: ")[2].splitlines()[0])
+    return shown["respond_stats"]
+
+
+def headings(output: str) -> list[str]:
+    return [heading for heading, _lines in tasks(output)]
+
+
+def test_a_run_that_fails_says_what_happened_and_then_why(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.hosts["web2"]["respond_endpoint"] = "http://127.0.0.1:9"
+    output = lab.respond(code=2, respond_min_answered=1)
+    assert headings(output)[-4:] == [*REPORTING, f"{ROLE}Report | Fail"]
+    assert "1 of 2 VMs answered; no events." in output
+    assert all(lines for _heading, lines in tasks(output)[-4:])
+    assert statistics(output)["vms_failed"] == 1
+
+
+def test_an_idle_run_and_one_in_check_mode_are_short(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "web3"])
+    idle = lab.respond()
+    assert headings(idle) == BEGINNING + REPORTING
+    assert statistics(idle)["next_look_in"] is None or statistics(idle)["next_look_in"] > 0
+    event = lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60)
+    checked = lab.respond("--check")
+    assert headings(checked) == BEGINNING + REPORTING
+    assert [checked.count(f"{vm}: Would drain for event {event}") for vm in lab.vms] == [1, 1, 1]
+    assert statistics(checked)["actions"] > 0
+    for output in (idle, checked):
+        assert "skipping:" not in output
+        assert all(lines for _heading, lines in tasks(output))
+
+
+def test_an_event_prints_a_line_for_each_host_and_module_run(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "web3", "idle"], 20)
+    for host in lab.hosts.values():
+        host["drain_methods"] = [COMMAND]
+    hit = ["web1", "web2", "web3"]
+    event = lab.simulator.event("Freeze", hit, notice=36000, duration_in_seconds=60, approvals="one", started_seconds=36000)
+    outputs = [lab.respond()]
+    lab.simulator.ask("POST", f"/events/{event}/finish")
+    while {lab.phases(vm)[-1] for vm in hit} != {"recovered"}:
+        outputs.append(lab.respond())
+    for output in outputs:
+        found = tasks(output)
+        assert {heading for heading, _lines in found} <= {*BEGINNING, *ITERATING, *REPORTING}
+        assert "skipping:" not in output
+        # Hosts without an action print nothing, and no host leaves twice.
+        assert [heading for heading, lines in found if not lines] in ([LEAVING] * 3, [LEAVING] * 4)
+        acted = [line for heading, lines in found for line in lines if heading == ACTING]
+        others = [line for heading, lines in found for line in lines if heading != ACTING]
+        assert all(re.match(r"(ok|changed): \[\w+\]$", line) for line in acted)
+        assert len(others) <= 2 * len([heading for heading, _lines in found if heading != LEAVING]), "a task that runs no module has a line for each host"
