@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What respond prints with the default callback of ansible-core: a line for each host and module run, and few others. Failures first."""
+"""What respond, and a gate, print with the default callback of ansible-core: a line for each host and module run, and few others. Failures first."""
 
 from __future__ import annotations
 
@@ -101,3 +101,20 @@ def test_an_event_prints_a_line_for_each_host_and_module_run(make_lab: Make) -> 
         others = [line for heading, lines in found for line in lines if heading != ACTING]
         assert all(re.match(r"(ok|changed): \[\w+\]$", line) for line in acted)
         assert len(others) <= 2 * len([heading for heading, _lines in found if heading != LEAVING]), "a task that runs no module has a line for each host"
+
+
+def test_a_gate_chooses_files_where_each_vm_would_skip_tasks(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    output = lab.play("maintenance.azure.gate", gate_hosts="web1,web2")
+    found = tasks(output)
+    skipped = {heading for heading, lines in found if lines and all(line.startswith("skipping:") for line in lines)}
+    # Without a capacity group there are no other members, and without a name of an upgrade there is no progress mark.
+    assert {heading for heading in skipped if " : " in heading} == {
+        "maintenance.azure.gate : Record that the upgrade begins",
+        f"{ROLE}Leases | Remove one",
+        f"{ROLE}Observe | Each of them",
+    }
+    assert [heading for heading, _lines in found if heading.startswith("maintenance.azure.gate : Opened")] == [
+        "maintenance.azure.gate : Opened | Report that the gate is open"
+    ]
+    assert "The gate is open for web1, web2 (run " in output
