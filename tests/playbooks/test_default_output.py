@@ -81,6 +81,15 @@ def test_an_idle_run_and_one_in_check_mode_are_short(make_lab: Make) -> None:
         assert all(lines for _heading, lines in tasks(output))
 
 
+def test_what_only_shows_has_the_statistics_without_a_task_that_sets_them(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    event = lab.simulator.event("Freeze", ["web1"], notice=36000, duration_in_seconds=60)
+    shown = lab.status()
+    decided = lab.play("maintenance.azure.decide", decide_event_id=event, decide_action="hold", decide_who="alice", decide_why="release night")
+    assert (statistics(shown)["noticed"], statistics(shown)["held"]) == (1, 0)
+    assert (statistics(decided)["noticed"], statistics(decided)["held"]) == (0, 1), "those of the plan with the override"
+
+
 def test_an_event_prints_a_line_for_each_host_and_module_run(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2", "web3", "idle"], 20)
     for host in lab.hosts.values():
