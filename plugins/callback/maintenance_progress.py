@@ -59,7 +59,10 @@ WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_i
 STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
 STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
-VERDICTS = (*(f"{place}fail" for place in ("", "ansible.builtin.")), *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain")))
+VERDICTS = (
+    *(f"{place}fail" for place in ("", "ansible.builtin.")),
+    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights")),
+)
 # The action whose result has the plan.
 PLAN = "maintenance.azure.plan"
 # The tasks that run maintenance_act, each with a rescue.

@@ -33,36 +33,6 @@ options:
     type: list
     elements: str
     default: []
-  settings:
-    description: The settings of the watcher. When given, they are checked, and nothing is compiled.
-    type: dict
-  rights:
-    description: Folders of a Windows VM, to check that no other user may write there. When given, nothing is compiled.
-    type: list
-    elements: dict
-    suboptions:
-      where:
-        description: The folder.
-        type: str
-        required: true
-      printed:
-        description: Its security descriptor (SDDL) and the SID of the connecting user, as the VM printed them.
-        type: list
-        elements: str
-        required: true
-      writers:
-        description: SIDs, or their letters in SDDL, of users who may write there beside the administrators and the system.
-        type: list
-        elements: str
-        default: []
-      parent:
-        description: Whether it matters only for files that it holds itself, so that others may make folders in it.
-        type: bool
-        default: false
-      next:
-        description: What to do where another user may write there; the end of the message.
-        type: str
-        required: true
   folders:
     description: The folders with the drain methods that are tasks, those of the collection first.
     type: list
@@ -84,6 +54,7 @@ attributes:
     details: It changes nothing.
 seealso:
   - module: maintenance.azure.drain_step
+  - module: maintenance.azure.watcher_settings
 extends_documentation_fragment:
   - maintenance.azure.attributes
 """
@@ -166,18 +137,6 @@ ARGUMENTS = {
     "methods": {"type": "raw"},
     "former": {"type": "raw"},
     "types": {"type": "list", "elements": "str", "default": []},
-    "settings": {"type": "dict"},
-    "rights": {
-        "type": "list",
-        "elements": "dict",
-        "options": {
-            "where": {"type": "str", "required": True},
-            "printed": {"type": "list", "elements": "str", "required": True},
-            "writers": {"type": "list", "elements": "str", "default": []},
-            "parent": {"type": "bool", "default": False},
-            "next": {"type": "str", "required": True},
-        },
-    },
     "folders": {"type": "list", "elements": "str", "default": []},
     "places": {"type": "list", "elements": "str", "default": []},
 }

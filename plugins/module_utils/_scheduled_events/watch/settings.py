@@ -98,24 +98,28 @@ def read_settings(path: str) -> Settings:
         data = load_bounded(content.decode("utf-8"), lambda digits: None)
     except (ValueError, RecursionError, OverflowError) as error:
         raise SettingsError(f"{path} is not usable: {error}. Run role watch again.")
-    return parse_settings(data, path)
+    try:
+        return parse_settings(data)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}")
 
 
-def parse_settings(data: t.Any, source: str) -> Settings:
-    """Return the settings of parsed JSON. Raise SettingsError, which names the key and the source."""
+def parse_settings(data: t.Any, prefix: str = "") -> Settings:
+    """Return the settings of parsed JSON. Raise SettingsError, in which this prefix stands before each key: role watch has options instead."""
     if not isinstance(data, dict):
-        raise SettingsError(f"{source} is not a JSON object.")
+        raise SettingsError("this is not a JSON object.")
     unknown = sorted(set(data) - set(Settings._fields))
     if unknown:
-        raise SettingsError(f"{source} has the unknown key {unknown[0]}; known are {', '.join(Settings._fields)}.")
+        raise SettingsError(f"{prefix}{unknown[0]} is unknown; known are {', '.join(prefix + key for key in Settings._fields)}.")
     settings = Settings(**data)
-    for key, wrong in _wrong_values(settings):
+    for key, wrong in _wrong_values(settings, prefix):
         if wrong:
-            raise SettingsError(f"{source}: {key} is {getattr(settings, key)!r}; it must be {wrong}.")
+            value = getattr(settings, key)
+            raise SettingsError(f"{prefix}{key} is {'empty' if value is None else repr(value)}; it must be {wrong}.")
     return settings
 
 
-def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+def _wrong_values(settings: Settings, prefix: str) -> t.Iterator[tuple[str, str | None]]:
     yield "interval", _wrong_number(settings.interval, SHORTEST_INTERVAL, 3600)
     yield "tell_timeout", _wrong_number(settings.tell_timeout, 1, 300)
     yield "drain_before", _wrong_number(settings.drain_before, 0, 86400)
@@ -129,25 +133,26 @@ def _wrong_values(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
     for key in ("endpoint", "runtime_folder", "state_folder", "seen_folder", "tell_hmac_header", "drain_folder", "drain_file"):
         yield key, None if isinstance(getattr(settings, key), str) and getattr(settings, key) else "a text that is not empty"
     for key in ("vm_name", "records_path", "tell_url", "tell_folder", "tell_credential_file", "tell_certificates", "figures_folder", *CLIENT):
-        yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or null"
+        yield key, None if isinstance(getattr(settings, key), (str, type(None))) and getattr(settings, key) != "" else "a text that is not empty, or left out"
     yield "endpoint", None if settings.endpoint != DISCOVER else "an address such as http://169.254.169.254"
     figures = settings.figures_folder
     yield "figures_folder", None if figures is None or (figures.startswith("/") and not figures.endswith("/")) else "a whole path without / at its end"
     yield "tell_url", None if settings.tell_url is None or _is_good_url(settings.tell_url) else GOOD_URL
-    yield "tell_folder", None if settings.tell_folder is None or settings.tell_url is None else "null where tell_url is given: messages go to one place"
+    one_place = settings.tell_folder is None or settings.tell_url is None
+    yield "tell_folder", None if one_place else f"empty where {prefix}tell_url is given: messages go to one place"
     if settings.system == LINUX:
         for key in ("tell_folder", "records_path"):
             yield key, None if str(getattr(settings, key) or "/").startswith("/") else "a whole path, which begins with /"
     wanted = settings.tell_credential == "none" or settings.tell_credential_file is not None
-    yield "tell_credential_file", None if wanted else "the path of the credential's file, because tell_credential is not none"
-    yield from _wrong_client(settings)
+    yield "tell_credential_file", None if wanted else f"the path of the credential's file, because {prefix}tell_credential is not none"
+    yield from _wrong_client(settings, prefix)
 
 
-def _wrong_client(settings: Settings) -> t.Iterator[tuple[str, str | None]]:
+def _wrong_client(settings: Settings, prefix: str) -> t.Iterator[tuple[str, str | None]]:
     certificate, key = settings.tell_client_certificate, settings.tell_client_key
-    yield "tell_client_key", None if (key is None) == (certificate is None) else "given with tell_client_certificate, and null without it"
+    yield "tell_client_key", None if (key is None) == (certificate is None) else f"given with {prefix}tell_client_certificate, and empty without it"
     secured = certificate is None or str(settings.tell_url).startswith("https://")
-    yield "tell_client_certificate", None if secured else "null where tell_url is not https://..., because only TLS shows it"
+    yield "tell_client_certificate", None if secured else f"empty where {prefix}tell_url is not https://..., because only TLS shows it"
 
 
 def _wrong_on_windows(settings: Settings) -> t.Iterator[tuple[str, str | None]]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from unittest import mock
 
 import pytest
-import yaml
+from controller_actions import documented, run_action
 
 from ansible_collections.maintenance.azure.plugins.action import watcher_drain
 from ansible_collections.maintenance.azure.plugins.modules import watcher_drain as module
@@ -21,10 +20,8 @@ HAPROXY = {"method": "haproxy", "balancers": ["lb1"]}
 WRONG = {"policy": "no such policy", "former": 7}
 
 
-def run(variables: dict[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
-    task = mock.Mock(args=arguments, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.watcher_drain")
-    action = watcher_drain.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
-    return action.run(None, {"inventory_hostname": "vm1", **(variables or {})})
+def run(**arguments: Any) -> dict[str, Any]:
+    return run_action(watcher_drain, arguments)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +81,7 @@ def test_a_note_names_what_is_left_to_the_controller() -> None:
 
 
 def test_the_documentation_has_the_options_of_the_action() -> None:
-    assert _spec(yaml.safe_load(module.DOCUMENTATION)["options"]) == watcher_drain.SPEC
-    assert module.ARGUMENTS == watcher_drain.SPEC
+    assert documented(module) == module.ARGUMENTS == watcher_drain.SPEC
 
 
 @pytest.mark.parametrize(
@@ -105,63 +101,3 @@ def test_a_type_that_azure_does_not_have_is_refused(types: list[str], words: str
 def test_types_as_an_extra_variable_gives_them(given: Any, types: list[str]) -> None:
     found = run(methods=[SERVICE], types=given, folders=[FOLDER])
     assert (found["types"], found["drains"]) == (types, bool(types))
-
-
-def test_the_watchers_settings_are_checked_by_the_names_of_their_options() -> None:
-    assert "failed" not in run(settings={"tell_url": "https://eda.example.com:5000/"})
-    wrong = run(settings={"tell_url": "http://eda.example.com:5000/"})
-    assert wrong["failed"] and wrong["msg"].startswith("watch_tell_url is 'http://eda.example.com:5000/'; it must be https://HOST")
-    for given, words in (
-        ({"endpoint": "discover"}, "watch_endpoint is 'discover'; it must be an address such as http://169.254.169.254."),
-        ({"figures_folder": "srv/figures"}, "watch_figures_folder is 'srv/figures'; it must be a whole path without / at its end."),
-        ({"figures_folder": "/srv/figures/"}, "watch_figures_folder is '/srv/figures/'; it must be a whole path"),
-    ):
-        assert run(settings=given)["msg"].startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"tell_client_certificate": "/etc/a.pem"},
-            "watch_tell_client_key is empty; it must be given with watch_tell_client_certificate, and empty without it.",
-        ),
-        (
-            {"tell_folder": "/srv/tell_me; it must be tell_it"},
-            "watch_tell_folder is '/srv/tell_me; it must be tell_it'; it must be empty where watch_tell_url is given: messages go to one place.",
-        ),
-        ({"tell_url": None, "tell_folder": "news"}, "watch_tell_folder is 'news'; it must be a whole path, which begins with /."),
-        ({"records_path": "records"}, "watch_records_path is 'records'; it must be a whole path, which begins with /."),
-        (
-            {"endpoint": "127.0.0.1:8100"},
-            "watch_endpoint is '127.0.0.1:8100'; it must be http://ADDRESS or http://ADDRESS:PORT and nothing more. Azure's own is http://169.254.169.254.",
-        ),
-    ],
-    ids=str,
-)
-def test_the_messages_know_options_and_no_keys_of_the_file(settings: dict[str, Any], message: str) -> None:
-    assert run(settings={"tell_url": "https://eda.example.com:5000/", **settings})["msg"] == message
-
-
-def test_a_misspelt_option_is_named_before_what_it_leaves_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(watcher_drain.Display, "warning", lambda self, text: said.append(text))
-    assert run({"watch_drian": ["Reboot"]}, types=["Rebot"])["failed"] is True
-    assert said == ["The variable watch_drian is no option of maintenance.azure and has no effect. Did you mean watch_drain?"]
-
-
-def test_misspelt_options_are_warned_of_but_no_fact_of_a_vm_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(watcher_drain.Display, "warning", lambda self, text: said.append(text))
-    facts = {"watch_intervall": 1}
-    run({"watch_tell_ulr": "https://eda.example.com", "watch_mine": 1, "watch_interval": 1, **facts, "ansible_facts": facts}, settings={})
-    assert said == ["The variable watch_tell_ulr is no option of maintenance.azure and has no effect. Did you mean watch_tell_url?"]
-
-
-def _spec(options: dict[str, Any]) -> dict[str, Any]:
-    """Return documented options as an argument spec has them."""
-    found = {}
-    for name, option in options.items():
-        more = {"options": _spec(option["suboptions"])} if "suboptions" in option else {}
-        found[name] = {key: value for key, value in option.items() if key not in ("description", "suboptions")} | more
-    return found

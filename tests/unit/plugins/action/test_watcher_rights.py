@@ -1,17 +1,17 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Action watcher_drain, option rights: who may write a folder of the watcher on a Windows VM."""
+"""Action watcher_rights: who may write a folder of the watcher on a Windows VM."""
 
 from __future__ import annotations
 
 from typing import Any
-from unittest import mock
 
 import pytest
+from controller_actions import documented, run_action
 
-from ansible_collections.maintenance.azure.plugins.action import watcher_drain
-from ansible_collections.maintenance.azure.plugins.modules import watcher_drain as module
+from ansible_collections.maintenance.azure.plugins.action import watcher_rights
+from ansible_collections.maintenance.azure.plugins.modules import watcher_rights as module
 
 ME = "S-1-5-21-1-2-3-1001"
 # As icacls makes them, and as folders below C:\Program Files have them.
@@ -25,11 +25,7 @@ ROOT_OF_DRIVE = "O:BAG:SYD:AI(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;ID;0x1301bf;
 
 
 def run(printed: list[str], writers: list[str] | None = None) -> dict[str, Any]:
-    rights = [{"where": "C:\\folder", "printed": printed, "writers": writers or [], "next": "Next: this."}]
-    task = mock.Mock(args={"rights": rights}, check_mode=False, async_val=0, diff=False, environment=[], action="maintenance.azure.watcher_drain")
-    action = watcher_drain.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), mock.Mock(), None)
-    found: dict[str, Any] = action.run(None, {"inventory_hostname": "vm1"})
-    return found
+    return run_action(watcher_rights, {"folder": "C:\\folder", "printed": printed, "writers": writers or [], "next": "Next: this."})
 
 
 @pytest.mark.parametrize(("descriptor", "writers"), [(OURS, []), (PROGRAM_FILES, []), (STATE, ["LS", "S-1-5-19"]), (OURS.replace("BAG", f"{ME}G"), [])])
@@ -53,5 +49,5 @@ def test_everything_else_is_refused_with_what_to_do(printed: list[str], words: s
     assert found["failed"] and found["msg"].startswith(words) and found["msg"].endswith("Next: this.")
 
 
-def test_the_options_are_those_of_the_module() -> None:
-    assert watcher_drain.SPEC["rights"] == module.ARGUMENTS["rights"]
+def test_the_documentation_has_the_options_of_the_action() -> None:
+    assert documented(module) == module.ARGUMENTS == watcher_rights.SPEC

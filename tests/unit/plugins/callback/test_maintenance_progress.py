@@ -221,7 +221,10 @@ def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed
 
 
 @pytest.mark.parametrize(("once", "line"), [(True, f"FAILED: {SHOWN}"), (False, f"FAILED: web1: {SHOWN}")])
-@pytest.mark.parametrize("action", ["ansible.builtin.fail", "maintenance.azure.plan", "maintenance.azure.check_request", "maintenance.azure.watcher_drain"])
+@pytest.mark.parametrize(
+    "action",
+    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights"))],
+)
 def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytest.MonkeyPatch, action: str, once: bool, line: str) -> None:
     callback = CallbackModule()
     monkeypatch.setattr(callback, "get_option", lambda _name: False)

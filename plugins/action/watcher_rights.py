@@ -1,0 +1,40 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# What it does is documented with the module of the same name.
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import strangers
+
+SPEC: dict[str, t.Any] = {
+    "folder": {"type": "str", "required": True},
+    "printed": {"type": "list", "elements": "str", "required": True},
+    "writers": {"type": "list", "elements": "str", "default": []},
+    "parent": {"type": "bool", "default": False},
+    "next": {"type": "str", "required": True},
+}
+
+
+class ActionModule(OnController):
+    """Refuse a folder of a Windows VM in which other users could change what the system runs or believes."""
+
+    spec = SPEC
+    rules: t.ClassVar = {}
+
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        folder, advice = arguments["folder"], arguments["next"]
+        try:
+            owner, writers = strangers(folder, plain(arguments["printed"]), plain(arguments["writers"]), arguments["parent"])
+        except PermissionError as error:
+            raise ValueError(f"{error}. {advice}") from error
+        if owner:
+            raise ValueError(f"{folder} belongs to {owner}, not to the administrators or the system, so that user could change what the watcher runs. {advice}")
+        if writers:
+            raise ValueError(f"{folder} may be written by {', '.join(writers)[:200]}, who could change what the watcher runs. {advice}")
+        return {}

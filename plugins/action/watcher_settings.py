@@ -1,0 +1,53 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# What it does is documented with the module of the same name.
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.utils.display import Display
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import split_endpoint
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import parse_settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
+
+SPEC: dict[str, t.Any] = {"settings": {"type": "dict"}}
+# An option of role watch is named as the setting that it gives, behind this.
+PREFIX = "watch_"
+
+
+class ActionModule(OnController):
+    """Check what is set for the watcher: the values of its settings, or without them the names of the variables."""
+
+    spec = SPEC
+    rules: t.ClassVar = {}
+
+    def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
+        if arguments["settings"] is None:
+            _check_names(variables)
+        else:
+            _check_values(arguments["settings"])
+        return {}
+
+
+def _check_names(variables: dict[str, t.Any]) -> None:
+    """Warn of misspelt options, which Ansible ignores. The same words are displayed once for a run. No VM chooses what is displayed about its facts."""
+    names = set(map(str, variables)) - set(map(str, variables.get("ansible_facts") or ()))
+    for warning in near_misses.warnings(names):
+        Display().warning(printable(warning, LONGEST_LINE))
+
+
+def _check_values(settings: dict[str, t.Any]) -> None:
+    """Raise ValueError for settings that the watcher would refuse, by the name of their option: before anything is written on the VM."""
+    given = parse_settings(plain(settings), PREFIX)
+    try:
+        split_endpoint(given.endpoint)
+    except ScheduledEventsError as error:
+        raise ValueError(f"{PREFIX}{error}") from error
