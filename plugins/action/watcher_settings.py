@@ -21,6 +21,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import
 SPEC: dict[str, t.Any] = {"settings": {"type": "dict"}}
 # An option of role watch is named as the setting that it gives, behind this.
 PREFIX = "watch_"
+# Whether role watch installs or removes.
+STATE = f"{PREFIX}state"
 
 
 class ActionModule(OnController):
@@ -38,10 +40,20 @@ class ActionModule(OnController):
 
 
 def _check_names(variables: dict[str, t.Any]) -> None:
-    """Warn of misspelt options, which Ansible ignores. The same words are displayed once for a run. No VM chooses what is displayed about its facts."""
+    """Warn of misspelt options, which Ansible ignores. Raise ValueError for one that may turn the run into its opposite.
+
+    The same words are displayed once for a run. No VM chooses by its facts what is displayed or refused.
+    """
     names = set(map(str, variables)) - set(map(str, variables.get("ansible_facts") or ()))
-    for warning in near_misses.warnings(names):
-        Display().warning(printable(warning, LONGEST_LINE))
+    misspelt = near_misses.misspelt(names)
+    for name, right in misspelt.items():
+        if right != STATE:
+            Display().warning(printable(near_misses.warning(name, right), LONGEST_LINE))
+    if wrong := [name for name, right in misspelt.items() if right == STATE]:
+        raise ValueError(
+            f"The variable {wrong[0]} is no option of maintenance.azure. Did you mean {STATE}? Nothing was changed, because without {STATE} the role "
+            "may install what you want removed. Next: correct the name, or rename a variable of your own."
+        )
 
 
 def _check_values(settings: dict[str, t.Any]) -> None:

@@ -15,6 +15,7 @@ author:
 description:
   - For the role P(maintenance.azure.watch#role) of this collection only. It runs on the controller, and changes nothing.
   - Without O(settings) it checks the names of the host's variables, and warns of those that are almost an option of this collection. Ansible ignores them.
+    It fails for a name that is almost O(maintenance.azure.watch#role:main:watch_state), because the role might install what is to be removed.
   - Fails with one line that says what to correct, by the name of the role's option.
 options:
   settings:

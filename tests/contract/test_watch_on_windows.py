@@ -267,6 +267,7 @@ def test_the_secret_is_in_no_output_and_no_argument(vm: Vm) -> None:
         ({**CERTIFICATE, "watch_tell_client_key": "/etc/vm.key"}, "watch_tell_client_key is /etc/vm.key. On a Windows VM it must be a whole path"),
         (CERTIFICATE, "watch_tell_client_key is C:\\\\vm.key, and vm has no such file. Next: put it there"),
         ({"watch_tell_folder": "C:\\vm.pem"}, "watch_tell_folder is C:\\\\vm.pem, and that is no folder on vm"),
+        ({"watch_stat": "absent"}, "The variable watch_stat is no option of maintenance.azure. Did you mean watch_state?"),
         ({"watch_pyhton": PYTHON, "watch_python": "python3"}, "Did you mean watch_python?"),
     ],
     ids=str,

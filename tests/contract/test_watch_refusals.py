@@ -45,6 +45,7 @@ def refused(folder: pathlib.Path, settings: dict[str, t.Any]) -> str:
     [
         ({"watch_tell_url": "https://x/", "watch_tell_credential": "hmac", "watch_tell_secert": "x"}, "hmac needs watch_tell_secret and watch_tell_url."),
         ({"watch_tell_url": "https://x/", "watch_tell_credential": "hmac", "watch_tell_secert": "x"}, "Did you mean watch_tell_secret?"),
+        ({"watch_stat": "absent"}, "The variable watch_stat is no option of maintenance.azure. Did you mean watch_state? Nothing was changed"),
         ({**WEBHOOK, "watch_tell_credential": "none"}, "Next: set watch_tell_credential to bearer or hmac, or leave watch_tell_secret empty."),
         ({**WEBHOOK, "watch_tell_secret": "one-secret of two words"}, "watch_tell_secret must be one line of printable ASCII without blanks"),
         ({**WEBHOOK, "watch_tell_certificates": "FOLDER/none.pem"}, "none.pem, and vm has no such file. Next: put it there, or correct the path."),

@@ -21,11 +21,21 @@ LETTERS_PER_MISTAKE, MOST_MISTAKES = 8, 2
 
 
 def warnings(names: Iterable[str]) -> list[str]:
-    """Return a warning for each name that is no option of this collection and almost one. All other names are the user's."""
+    """Return a warning for each misspelt option."""
+    return [warning(name, right) for name, right in misspelt(names).items()]
+
+
+def warning(name: str, right: str) -> str:
+    """Return the warning about one misspelt option."""
+    return f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?"
+
+
+def misspelt(names: Iterable[str]) -> dict[str, str]:
+    """Return each name that is no option of this collection and almost one, with the option that was meant. All other names are the user's."""
     ours = {name for name in names if name.startswith(PREFIXES)}
     known = options((*ROLES, "awx", "simulator", "watch"))
     found = {name: meant(name, known) for name in sorted(ours - known - NO_OPTIONS)[:MOST_NAMES]}
-    return [f"The variable {name} is no option of maintenance.azure and has no effect. Did you mean {right}?" for name, right in found.items() if right]
+    return {name: right for name, right in found.items() if right}
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:

@@ -72,6 +72,23 @@ def test_misspelt_options_are_warned_of_but_no_fact_of_a_vm_is(said: list[str]) 
     assert said == ["The variable watch_tell_ulr is no option of maintenance.azure and has no effect. Did you mean watch_tell_url?"]
 
 
+@pytest.mark.parametrize("name", ["watch_stat", "watch_sate", "watch_states", "watch_satte"])
+@pytest.mark.parametrize("value", ["absent", "present"])
+def test_a_misspelt_watch_state_is_refused(said: list[str], name: str, value: str) -> None:
+    refused = run({name: value, "watch_state": "present", "watch_tell_ulr": "x"})
+    assert refused["failed"] and refused["msg"].startswith(f"The variable {name} is no option of maintenance.azure. Did you mean watch_state? Nothing was")
+    assert len(said) == 1 and said[0].endswith("Did you mean watch_tell_url?")
+
+
+@pytest.mark.parametrize("name", ["watch_status", "watch_state_of_web", "watch_state2", "batch_state"])
+def test_other_names_are_not_taken_for_watch_state(name: str) -> None:
+    assert "failed" not in run({name: "absent"})
+
+
+def test_no_fact_of_a_vm_is_refused() -> None:
+    assert "failed" not in run({"watch_stat": "absent", "ansible_facts": {"watch_stat": "absent"}})
+
+
 def test_values_are_checked_without_a_second_warning(said: list[str]) -> None:
     run({"watch_tell_ulr": "https://eda.example.com"}, settings={})
     assert said == []
