@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import short_id
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, short_id
 
 # Lines for one result. A VM that makes up phases must not fill the screen.
 MOST_LINES = 20
@@ -98,7 +98,7 @@ def _detail(record: Mapping[str, Any], phase: str, is_present: bool) -> str:
         due = plain_values.text(event.get("not_before"))
         found = [plain_values.text(event.get("event_type")) or "unknown type", *([f"not before {due}"] if due else [])]
     elif phase == "gone":
-        found = [plain_values.text(record.get("outcome")) or ""]
+        found = [ending(plain_values.text(record.get("outcome")))]
     else:
         found = _reasons(record) if is_present and phase in EXPLAINED else []
     return printable(", ".join(filter(None, found)), LONGEST_DETAIL)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Short forms of ids and of lists, and suggestions, for messages."""
+"""Short forms of ids and of lists, words for a record's values, and suggestions, for messages."""
 
 from __future__ import annotations
 
@@ -39,3 +39,8 @@ def suggestion(given: str, names: Iterable[str]) -> str:
     """Return the name that was probably meant as a question in brackets, to append to a name; empty where none is similar."""
     found = difflib.get_close_matches(given, list(names), n=1, cutoff=0.7)
     return f" (did you mean {found[0]}?)" if found else ""
+
+
+def ending(outcome: str | None) -> str:
+    """Return how an event ended, in words for operators; empty for one that has not. A record keeps C(unknown) where no VM saw a start or an approval."""
+    return "not known whether it took place" if outcome == "unknown" else outcome or ""

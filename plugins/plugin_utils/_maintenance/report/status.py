@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, some
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
@@ -118,7 +118,7 @@ def event_line(event: Mapping[str, Any]) -> str:
     if watched := [part["host"] for part in event["parts"] if part["watcher"]]:
         line += f" (begun by the watcher of {some(watched, SHOWN_HOSTS)} itself)"
     if event["outcome"]:
-        line += f" ({event['outcome']})"
+        line += f" ({ending(event['outcome'])})"
     if event["phase"] in ("held", "failed", "foreign") and event["reason"]:
         line += f": {event['reason']}"
     elif event["reason"] and messages.imperative(event["reason"]) != event["next"]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import short_id
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, short_id
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
@@ -75,7 +75,7 @@ def _what(record: Record, place: int) -> str:
     if phase == "draining":
         return printable(", ".join(method.identifier for method in record.methods), LONGEST_REASON)
     if phase == "gone":
-        return printable(record.outcome or "", LONGEST_NAME)
+        return printable(ending(record.outcome), LONGEST_NAME)
     if phase == "recovered":
         begun = next((earlier for name, earlier in record.history[:place] if name == "draining"), None)
         return "" if begun is None else f"{timestamps.duration(at - begun)} after the drain began"

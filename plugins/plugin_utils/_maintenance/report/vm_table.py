@@ -24,19 +24,52 @@ def vm_table(records_by_host: Any) -> list[str]:
     lines: list[str] = []
     for records in by_event.values():
         event = records[0][1].event
+        # One VM approves an event for all of them.
+        approved = min((at for _host, record in records if (at := _approved_at(record)) is not None), default=None)
         lines.append(f"{printable(event.event_type, LONGEST_NAME)} {printable(event.event_id, LONGEST_NAME)}, times in UTC:")
-        lines += aligned([HEADINGS, *(_row(host, record) for host, record in records)])
+        lines += aligned([HEADINGS, *(_row(host, record, approved) for host, record in records)])
     return lines
 
 
-def _row(host: str, record: Record) -> tuple[str, ...]:
-    first: dict[str, float] = {}
-    for phase, at in record.history:
-        first.setdefault(phase, at)
-    hit, back = first.get("started", record.started_at), record.last("recovered")
-    begun = first.get("draining")
-    times = (first.get("noticed"), first.get("drained"), first.get("approved", record.approved_at), hit, back)
-    return (printable(host, LONGEST_NAME), *(_time(at) for at in times), _duration(begun, first.get("drained")), _duration(begun, back))
+def _row(host: str, record: Record, approved_by_another: float | None) -> tuple[str, ...]:
+    noticed, begun, drained = (_first(record, phase) for phase in ("noticed", "draining", "drained"))
+    approved, back = _approved_at(record), record.last("recovered")
+    if approved is None:
+        approved = approved_by_another
+    return (
+        printable(host, LONGEST_NAME),
+        _time(noticed),
+        _time(drained),
+        _why_not_approved(record) if approved is None else _time(approved),
+        _time(_hit_at(record)),
+        _time(back),
+        _duration(begun, drained),
+        _duration(begun, back),
+    )
+
+
+def _first(record: Record, phase: str) -> float | None:
+    return next((at for entered, at in record.history if entered == phase), None)
+
+
+def _approved_at(record: Record) -> float | None:
+    entered = _first(record, "approved")
+    return record.approved_at if entered is None else entered
+
+
+def _hit_at(record: Record) -> float | None:
+    entered = _first(record, "started")
+    return record.started_at if entered is None else entered
+
+
+def _why_not_approved(record: Record) -> str:
+    """Return in a few words why no record of the event has an approval."""
+    if _hit_at(record) is not None or record.outcome == "completed":
+        # At NotBefore Azure needs none; or a person approved it elsewhere.
+        return "not by us"
+    if record.outcome is not None:
+        return "not needed" if record.outcome == "cancelled" else "not known"
+    return "not known" if record.approving_at is not None else "not yet"
 
 
 def _time(at: float | None) -> str:

@@ -72,6 +72,7 @@ def test_reasons_are_those_of_the_present_phase(observed: Phases) -> None:
         "web1  C7061BAC  held        (no drain method)",
     ]
     assert lines(observed, record=record("draining", "failed", "held", "gone", outcome="completed")) == ["web1  C7061BAC  gone        (completed)"]
+    assert lines(observed, record=record("gone", outcome="unknown")) == ["web1  C7061BAC  gone        (not known whether it took place)"]
 
 
 def test_columns_stand_below_one_another() -> None:

@@ -64,6 +64,7 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [], [record("started", missing_since=at(-5))]), "no longer listed"),
         (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
         (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing."),
+        (vm("vm1", [], [record("recovered", outcome="unknown")]), "recovered (not known whether it took place). Next: nothing."),
         (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: undo the failed drain of vm1."),
         (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
         (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing."),

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import make_plan
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.vm_table import vm_table
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import SETTINGS, at, event, record, vm
 
@@ -27,9 +30,33 @@ def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
         "Reboot 602D9444-D2CD-49C7-8624-8643E7171297, times in UTC:",
         "VM    Noticed   Drained   Approved  Hit       Back      Drain took  Out of service for",
         "web1  07:58:20  07:58:30  07:58:40  07:58:50  07:59:40  8 s         78 s",
-        "web2  07:58:20  07:58:30  -         -         -         8 s         -",
+        "web2  07:58:20  07:58:30  07:58:40  -         -         8 s         -",
     ]
     assert vm_table({}) == []
+
+
+@pytest.mark.parametrize(
+    ("phases", "more", "words"),
+    [
+        (3, {}, "not yet"),
+        (3, {"approving_at": at(-85)}, "not known"),
+        (3, {"started_at": at(-70)}, "not by us"),
+        (3, {"outcome": "cancelled"}, "not needed"),
+        (3, {"outcome": "unknown"}, "not known"),
+        (3, {"outcome": "completed"}, "not by us"),
+        (3, {"approved_at": at(-80)}, "07:58:40"),
+        (4, {"outcome": "cancelled"}, "07:58:40"),
+    ],
+)
+def test_an_event_without_an_approval_has_the_reason_in_its_place(phases: int, more: dict[str, Any], words: str) -> None:
+    _id, headings, row = vm_table({"web1": [{**course(event(), *PHASES[:phases]), **more}]})
+    place = headings.index("Approved")
+    assert row[place:].startswith(f"{words}  ")
+
+
+def test_an_end_that_no_vm_saw_is_told_in_words() -> None:
+    (line,) = [line for line in timeline({"web1": [{**course(event(), *PHASES[:2], ("gone", -30)), "outcome": "unknown"}]}) if "gone" in line]
+    assert line.endswith("gone      not known whether it took place")
 
 
 def plan(*vms: dict[str, Any], **more: Any) -> dict[str, Any]:
