@@ -165,6 +165,7 @@ CERTIFICATE = {
 }
 FOLDER = {"watch_tell_folder": "C:\\ProgramData\\news"}
 FILES = ["Copy the archive to the VM", "Write the settings", "Write the credential", "Write the definitions of the tasks"]
+MAKE_TASKS = "Make the tasks that are missing, different or disabled"
 START = ["End the one that runs", "Start it"]
 
 
@@ -173,7 +174,7 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     before = vm.everything()
     assert vm.changed("--check", **WEBHOOK) == ["Say in check mode which would be made", *FILES]
     assert vm.everything() == before and vm.tasks() == {} and vm.orders() == []
-    assert vm.changed(**WEBHOOK) == ["Make those that are missing, with their rights", *FILES, "Make the tasks that are missing or different", *START]
+    assert vm.changed(**WEBHOOK) == ["Make those that are missing, with their rights", *FILES, MAKE_TASKS, *START]
     assert set(vm.tasks()) == {ASKER, SEEN} and sorted(path.name for path in vm.program.iterdir()) == ["ask.xml", "seen.xml", "watch.pyz"]
     assert json.loads((vm.data / "runtime" / "state.json").read_text())["answers"] >= 1
     settings = json.loads((vm.data / "watch.json").read_text())
@@ -207,6 +208,21 @@ def test_it_comes_and_stays(vm: Vm, simulator: Simulator) -> None:
     assert json.loads((vm.data / "seen" / "seen.json").read_text()) == {} and not (vm.data / "seen" / "seen.log").exists()
 
 
+def test_a_task_that_was_disabled_is_enabled_again(vm: Vm) -> None:
+    vm.changed(**WEBHOOK)
+    as_made = {task: about["xml"] for task, about in vm.tasks().items()}
+    # A task as a whole, and a trigger of one.
+    for name, before in ((ASKER, "</AllowStartOnDemand>\n    "), (SEEN, "<TimeTrigger>\n      ")):
+        tasks = vm.tasks()
+        assert tasks[name]["xml"].count(f"{before}<Enabled>true<") == 1
+        tasks[name]["xml"] = tasks[name]["xml"].replace(f"{before}<Enabled>true<", f"{before}<Enabled>false<")
+        vm.machine.set("tasks.json", tasks)
+        assert vm.changed("--check", **WEBHOOK) == ["Say in check mode which would be made"]
+        assert vm.changed(**WEBHOOK) == [MAKE_TASKS, *START]
+        assert {task: about["xml"] for task, about in vm.tasks().items()} == as_made
+    assert vm.changed(**WEBHOOK) == []
+
+
 def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
     before = vm.everything()
     vm.changed(**WEBHOOK)
@@ -227,7 +243,7 @@ def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
     tasks[ASKER]["xml"] = re.sub("<Version>.*</Version>", "<Version>1</Version>", tasks[ASKER]["xml"]).replace("S-1-5-19", "S-1-5-18")
     vm.machine.set("tasks.json", tasks)
     assert vm.changed("--check", **FOLDER) == [say]
-    assert vm.changed(**FOLDER) == ["Make the tasks that are missing or different", *START]
+    assert vm.changed(**FOLDER) == [MAKE_TASKS, *START]
     assert "S-1-5-19" in vm.tasks()[ASKER]["xml"]
     # Without a trace; the messages that another tool has not fetched stay.
     gone = ["Remove its definition", "Remove the program, the settings and the messages"]

@@ -139,6 +139,8 @@ def run(machine, name, _options, task):
     command, arguments = (root.findtext(".//%s%s" % (SPACE, part), "") for part in ("Command", "Arguments"))
     if not os.path.isfile(machine.path(command)):
         return error("The system cannot find the file specified.")
+    if root.findtext("%sSettings/%sEnabled" % (SPACE, SPACE)) == "false":
+        return error("The task is disabled.")
     if not runs(task):
         program = os.path.join(machine.home, "programs", re.sub(r"\.exe$", "", command.rsplit("\\", 1)[-1].lower()))
         words = [word.strip('"') for word in re.findall(r'"[^"]*"|[^\s"]+', arguments)]
