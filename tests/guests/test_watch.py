@@ -153,7 +153,14 @@ def test_a_key_that_the_telling_unit_cannot_read_is_named_before_anything_is_wri
     assert "changed=0" in watch(controller, **shown)
     guest("chmod 0644 /etc/own.key")
     with pytest.raises(AssertionError, match="/etc/own.key must be a file that only its owner may read"):
-        watch(controller, **shown)
+        watch(controller, watch_interval=2, **shown)
+    # The new settings are written, and nothing runs with them. Once the key is mended, a run copies nothing, and restarts all the same.
+    process = "systemctl show -p MainPID --value azure-maintenance-ask.service"
+    before = guest(process)
+    guest("chmod 0600 /etc/own.key")
+    assert "failed=0" in watch(controller, watch_interval=2, **shown)
+    assert guest(process) != before
+    assert "changed=0" in watch(controller, watch_interval=2, **shown)
     watch(controller, **TOLD)
     guest("rm /etc/own.pem /etc/own.key")
 
