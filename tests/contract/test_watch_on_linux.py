@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import pathlib
@@ -124,3 +125,21 @@ def test_a_restart_after_which_the_asker_does_not_ask_is_made_again(units: Units
     assert units.failed and not (units.folder / "started_with").exists()
     (units.folder / "watch.pyz").write_text("")
     assert [units.restarts(), units.restarts()] == [RESTARTED, []]
+
+
+def test_empty_folders_for_other_tools_go_if_the_role_made_them(tmp_path: pathlib.Path) -> None:
+    role, note = Role(tmp_path), tmp_path / "made_tell_folders"
+    places = {"__watch_tell_made_note": str(note), "__watch_teller": getpass.getuser()}
+    assert not role.changes("remove_tell_folders.yml", **places)
+    folders = {name: tmp_path / name for name in ("made", "full", "own", "link", "gone")}
+    for name in ("made", "full", "own"):
+        folders[name].mkdir()
+    folders["link"].symlink_to(folders["own"])
+    (folders["full"] / ".waiting").write_text("a message")
+    note.write_text("".join(f"{folders[name]}\n" for name in ("made", "full", "link", "gone")))
+    # Made anew by another user.
+    assert not role.changes("remove_tell_folders.yml", **{**places, "__watch_teller": "nobody"})
+    assert role.changes("remove_tell_folders.yml", "--check", **places) and folders["made"].is_dir()
+    assert role.changes("remove_tell_folders.yml", **places)
+    assert [name for name, path in folders.items() if path.exists()] == ["full", "own", "link"]
+    assert not role.changes("remove_tell_folders.yml", **places)

@@ -233,7 +233,13 @@ def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
     say = "Say in check mode which would be made"
     assert vm.changed("--check", **FOLDER) == [say, *made, "Say in check mode that it would be deleted", "Remove its definition"]
     assert set(vm.tasks()) == {ASKER, SEEN} and vm.tasks()[ASKER]["process"] == process
-    assert vm.changed(**FOLDER) == ["Make those that are missing, with their rights", *made, *removed, *START]
+    assert vm.changed(**FOLDER) == [
+        "Make those that are missing, with their rights",
+        "Note that the role made the folder for other tools",
+        *made,
+        *removed,
+        *START,
+    ]
     assert set(vm.tasks()) == {ASKER} and vm.tasks()[ASKER]["process"] != process and not (vm.data / "credential").exists()
     simulator.event("Reboot", ["vm"])
     until(lambda: list(vm.machine.path("ProgramData/news").iterdir()))
@@ -252,10 +258,24 @@ def test_it_changes_and_goes(vm: Vm, simulator: Simulator) -> None:
     assert vm.tasks() == {} and not vm.data.exists() and not vm.program.exists() and list(vm.machine.path("ProgramData/news").iterdir())
     shutil.rmtree(vm.machine.path("ProgramData/news"))
     vm.machine.path("ProgramData/news").mkdir()
-    assert vm.changed("--check", watch_state="absent", **FOLDER) == ["Say in check mode that it would be removed"]
-    assert vm.changed(watch_state="absent", **FOLDER) == ["Remove it then"]
     assert vm.changed(watch_state="absent", **FOLDER) == []
-    assert vm.everything() == before and not vm.machine.path("ProgramData/news").exists()
+    assert vm.everything() == before
+
+
+def test_an_empty_folder_for_other_tools_goes_if_the_role_made_it(vm: Vm) -> None:
+    news, gone = vm.machine.path("ProgramData/news"), ["End what it runs", "Delete it", "Remove its definition"]
+    # No event of another test names this VM, so that no message comes.
+    quiet = {**FOLDER, "watch_vm_name": "another"}
+    news.mkdir(parents=True)
+    vm.changed(**quiet)
+    rest = "Remove the program, the settings and the messages"
+    assert vm.changed(watch_state="absent", **quiet) == [*gone, rest] and news.is_dir()
+    news.rmdir()
+    vm.changed(**quiet)
+    say = ["Say in check mode that it would be deleted", "Remove its definition", rest, "Say in check mode that it would be removed"]
+    assert vm.changed("--check", watch_state="absent", **quiet) == say and news.is_dir()
+    assert vm.changed(watch_state="absent", **quiet) == [*gone, rest, "Remove it then"] and not news.exists()
+    assert vm.changed(watch_state="absent", **quiet) == []
 
 
 def test_the_secret_is_in_no_output_and_no_argument(vm: Vm) -> None:
