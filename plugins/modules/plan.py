@@ -270,7 +270,7 @@ ansible_stats:
   description: The statistics C(respond_stats) of P(maintenance.azure.respond#role), as M(ansible.builtin.set_stats) would set them.
   returned: at the end of a pass, and where it only shows the state
   type: dict
-  version_added: 2.1.0
+  version_added: 2.2.0
 request:
   description: The inputs of the pass.
   returned: success
