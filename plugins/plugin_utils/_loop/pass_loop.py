@@ -171,7 +171,8 @@ def begin(
     state: State = {
         "request": request,
         "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
-        "vms": vms,
+        # What only shows the state names the records folders of all.
+        "vms": {host: vm for host, vm in vms.items() if host in involved or not request["runs_commands"]},
         "observations": [one for one in found if one["host"] in involved],
         "resting": observations.pack(found, involved),
         "plan": plan,

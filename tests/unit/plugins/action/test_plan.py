@@ -280,7 +280,7 @@ def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_
         "c": {"respond_labels": {"of": "inventory"}, "respond_exclude": True},
         "d": {},
     }
-    vms = Play(**hosts).begin()["vms"]
+    vms = Play(**hosts).begin(only_shows=True)["vms"]
     assert [vms[host]["labels"].get("of") for host in hosts] == ["observation", "write", "inventory", None]
     assert [vms[host]["excluded"] for host in hosts] == [False, False, True, False]
 
