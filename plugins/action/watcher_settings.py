@@ -23,6 +23,7 @@ SPEC: dict[str, t.Any] = {"settings": {"type": "dict"}}
 PREFIX = "watch_"
 # Whether role watch installs or removes.
 STATE = f"{PREFIX}state"
+STATES = ("present", "absent")
 
 
 class ActionModule(OnController):
@@ -40,16 +41,18 @@ class ActionModule(OnController):
 
 
 def _check_names(variables: dict[str, t.Any]) -> None:
-    """Warn of misspelt options, which Ansible ignores. Raise ValueError for one that may turn the run into its opposite.
+    """Warn of misspelt options, which Ansible ignores. Raise ValueError for one that turns the run into its opposite.
 
     The same words are displayed once for a run. No VM chooses by its facts what is displayed or refused.
     """
     names = set(map(str, variables)) - set(map(str, variables.get("ansible_facts") or ()))
     misspelt = near_misses.misspelt(names)
+    # A variable of the user's own, with a value of its own, may have such a name.
+    wrong = [name for name, right in misspelt.items() if right == STATE and variables.get(name) in STATES]
     for name, right in misspelt.items():
-        if right != STATE:
+        if name not in wrong:
             Display().warning(printable(near_misses.warning(name, right), LONGEST_LINE))
-    if wrong := [name for name, right in misspelt.items() if right == STATE]:
+    if wrong:
         raise ValueError(
             f"The variable {wrong[0]} is no option of maintenance.azure. Did you mean {STATE}? Nothing was changed, because without {STATE} the role "
             "may install what you want removed. Next: correct the name, or rename a variable of your own."

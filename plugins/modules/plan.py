@@ -258,12 +258,14 @@ run:
   type: str
   sample: 13v8xk2mq0ab
 observations:
-  description: The observation of each host, as P(maintenance.azure.plan#filter) takes it.
+  description:
+    - The observations of the hosts in RV(involved), as P(maintenance.azure.plan#filter) takes them.
+    - Where the pass only shows the state, and in check mode, those of all hosts.
   returned: success
   type: list
   elements: dict
 vms:
-  description: The settings of each VM, from its variables, at the begin.
+  description: The settings of the VMs in RV(observations), from their variables, at the begin.
   returned: success
   type: dict
 ansible_stats:

@@ -131,6 +131,7 @@ def test_empty_folders_for_other_tools_go_if_the_role_made_them(tmp_path: pathli
     role, note = Role(tmp_path), tmp_path / "made_tell_folders"
     places = {"__watch_tell_made_note": str(note), "__watch_teller": getpass.getuser()}
     assert not role.changes("remove_tell_folders.yml", **places)
+    assert not role.changes("remove_tell_folders.yml", "--check", **places)
     folders = {name: tmp_path / name for name in ("made", "full", "own", "link", "gone")}
     for name in ("made", "full", "own"):
         folders[name].mkdir()

@@ -32,6 +32,20 @@ def test_what_cannot_be_written_is_refused_with_what_there_is(make_lab: Make) ->
     assert lab.records("web1") == []
 
 
+def test_what_status_shows_can_be_decided_where_nothing_is_due(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.all["respond_policy"] = [{"name": "by hand", "drain": True, "approve": "never"}]
+    event = lab.simulator.event("Reboot", ["web1"], notice=360000)
+    lab.respond()
+    assert lab.phases("web1")[-1] == "noticed"
+    assert changed(decide(lab, event, "hold", decide_why="release night")) == 1
+    # Where no VM answers, that is said, and not that there is no event.
+    for host in lab.hosts.values():
+        host.update(ansible_connection="ssh", ansible_host="127.0.0.1", ansible_port=9, ansible_ssh_timeout=2)
+    output = decide(lab, event, "release", code=None)
+    assert "Could not read any of 2 VMs" in output and "known are" not in output
+
+
 def test_hold_is_written_once_on_all_vms_seen_heeded_and_released(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2", "idle"])
     lab.all["respond_drain_seconds"] = 30

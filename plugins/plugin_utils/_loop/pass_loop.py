@@ -83,7 +83,7 @@ class State(TypedDict):
     """The id of the run, as its leases have it; empty in check mode."""
     vms: dict[str, VMSettings]
     observations: list[Observation]
-    """The observations of the involved hosts."""
+    """The observations of the involved hosts; of all where the pass only shows the state, and in check mode."""
     resting: str
     """The observations of all other hosts, packed: they do not change in this pass."""
     plan: dict[str, Any]
@@ -168,13 +168,14 @@ def begin(
     plan, start_gate = _plan(found, request, {}, ask, now)
     involved = [str(host) for host in plan["involved"]]
     others = [host for host in present if host not in refused and host not in involved]
+    # Where nothing is done, but decided or shown, all VMs are needed.
+    kept = involved if request["runs_commands"] else list(hosts)
     state: State = {
         "request": request,
         "run": plain_values.text(plain_values.mapping(request["settings"].get("run")).get("id")) or "",
-        # What only shows the state names the records folders of all.
-        "vms": {host: vm for host, vm in vms.items() if host in involved or not request["runs_commands"]},
-        "observations": [one for one in found if one["host"] in involved],
-        "resting": observations.pack(found, involved),
+        "vms": {host: vms[host] for host in kept},
+        "observations": [one for one in found if one["host"] in kept],
+        "resting": observations.pack(found, kept),
         "plan": plan,
         "began": now,
         "planned_at": now,
@@ -216,8 +217,7 @@ def begin(
 
 def go_on(state: State, results: Results, now: float, ask: Ask = not_asked) -> State:
     """Return the state after an iteration, from the results of the hosts, with the next iteration."""
-    vms = {host: state["vms"][host] for host in state["involved"]}
-    state = {**state, "vms": vms, "number": state["number"] + 1, "waited": int(now - state["began"])}
+    state = {**state, "number": state["number"] + 1, "waited": int(now - state["began"])}
     if state["do"] == "release":
         return {**state, "do": "end"}
     before = {str(one["host"]): one for one in state["observations"]}
@@ -260,6 +260,8 @@ def _refuse(state: State, sharing: Mapping[str, str]) -> State:
 
 
 def _observe(host: str, state: State, results: Results, before: Observation) -> Observation:
+    if host not in state["involved"]:
+        return observations.resting(before)
     asked = state["actions"].get(host, ())
     if host not in state["contact"] and not asked:
         return before

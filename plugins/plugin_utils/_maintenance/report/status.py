@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.rep
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6
+# Lines about what would be done on one VM: it may list a thousand events.
+MOST_OF_ONE_VM = 10
 ENDED_SECONDS = 3600.0
 WINDOWS_FOLDER = r"%ProgramData%\azure-maintenance"
 BACKSLASH = "\\"
@@ -69,13 +72,17 @@ def status(plan: Any, form: str = "text", event_id: str | None = None, exact: bo
 
 
 def would_lines(plan: Mapping[str, Any]) -> list[str]:
-    """Return what a run in check mode would do: one line for each action."""
-    found = []
+    """Return what a run in check mode would do: one line for each action, and few for each VM."""
+    found: list[str] = []
+    count: Counter[str] = Counter()
     for action in shown(plan["actions"]):
+        count[action["host"]] += 1
+        if count[action["host"]] > MOST_OF_ONE_VM:
+            continue
         event = f" for event {action['event_id']}" if action.get("event_id") else ""
         because = f": {action['reason']}" if action.get("reason") else ""
         found.append(printable_line(f"{action['host']}: Would {action['action']}{event}{because}"))
-    return found
+    return found + [printable_line(f"{host}: {number - MOST_OF_ONE_VM} actions more") for host, number in count.items() if number > MOST_OF_ONE_VM]
 
 
 def paused_lines(paused: Mapping[str, Any] | None) -> list[str]:

@@ -34,7 +34,8 @@ def vm_table(records_by_host: Any) -> list[str]:
 def _row(host: str, record: Record, approved_by_another: float | None) -> tuple[str, ...]:
     noticed, begun, drained = (_first(record, phase) for phase in ("noticed", "draining", "drained"))
     approved, back = _approved_at(record), record.last("recovered")
-    if approved is None:
+    if approved is None and record.approving_at is not None:
+        # Every VM notes first that its event is about to be approved. Without that, the word of another VM proves nothing about this one.
         approved = approved_by_another
     return (
         printable(host, LONGEST_NAME),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import typing as t
 from typing import Any
 
 import pytest
@@ -78,6 +79,12 @@ def test_a_misspelt_watch_state_is_refused(said: list[str], name: str, value: st
     refused = run({name: value, "watch_state": "present", "watch_tell_ulr": "x"})
     assert refused["failed"] and refused["msg"].startswith(f"The variable {name} is no option of maintenance.azure. Did you mean watch_state? Nothing was")
     assert len(said) == 1 and said[0].endswith("Did you mean watch_tell_url?")
+
+
+@pytest.mark.parametrize("value", ["prod", {"stdout": "absent"}, None, 7])
+def test_a_variable_of_the_users_own_with_such_a_name_is_only_warned_of(said: list[str], value: t.Any) -> None:
+    assert "failed" not in run({"watch_stats": value})
+    assert said == ["The variable watch_stats is no option of maintenance.azure and has no effect. Did you mean watch_state?"]
 
 
 @pytest.mark.parametrize("name", ["watch_status", "watch_state_of_web", "watch_state2", "batch_state"])

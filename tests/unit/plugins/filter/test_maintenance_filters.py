@@ -66,3 +66,11 @@ def test_what_a_run_would_do_comes_first_and_can_be_printed() -> None:
     assert lines[1] == "vm1: Would prune"
     assert lines[2:] == find("status_lines")(plan)
     assert find("status_lines")(plan, format="json", would=True) == find("status_lines")(plan, format="json")
+
+
+def test_one_vm_does_not_push_the_others_out_of_what_would_be_done() -> None:
+    plan = find("plan")([{"host": "vm1", "state": "unreachable"}], "default", {}, NOW)
+    plan["actions"] = [{"host": "evil", "action": "write", "event_id": f"E{number}"} for number in range(1000)] + [{"host": "vm1", "action": "drain"}]
+    lines = find("status_lines")(plan, would=True)
+    assert len(lines) == 12 + len(find("status_lines")(plan))
+    assert lines[10:12] == ["vm1: Would drain", "evil: 990 actions more"]

@@ -25,7 +25,7 @@ def course(its_event: dict[str, Any], *phases: tuple[str, float]) -> dict[str, A
 
 def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
     whole = event("602D9444-D2CD-49C7-8624-8643E7171297", ("web1", "web2"))
-    lines = vm_table({"web1": [course(whole, *PHASES)], "web2": [course(whole, *PHASES[:3])]})
+    lines = vm_table({"web1": [course(whole, *PHASES)], "web2": [{**course(whole, *PHASES[:3]), "approving_at": at(-85)}]})
     assert lines == [
         "Reboot 602D9444-D2CD-49C7-8624-8643E7171297, times in UTC:",
         "VM    Noticed   Drained   Approved  Hit       Back      Drain took  Out of service for",
@@ -33,6 +33,13 @@ def test_each_vm_has_a_row_and_the_event_its_whole_id_once() -> None:
         "web2  07:58:20  07:58:30  07:58:40  -         -         8 s         -",
     ]
     assert vm_table({}) == []
+
+
+def test_the_word_of_one_vm_approves_nothing_for_another() -> None:
+    """Each VM of an event notes first that it is about to be approved."""
+    both = event("E1", ("web1", "evil"))
+    _id, _headings, web1, evil = vm_table({"web1": [course(both, *PHASES[:3])], "evil": [{**course(both, *PHASES[:2]), "approved_at": at(-99)}]})
+    assert ("not yet" in web1, "07:58:21" in evil) == (True, True)
 
 
 @pytest.mark.parametrize(
