@@ -52,19 +52,11 @@ options:
   observed:
     description: The name under which a task with M(maintenance.azure.plan) has registered its result.
     type: str
-attributes:
-  check_mode:
-    support: full
-    details: It changes nothing.
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-    details: It changes nothing.
 seealso:
   - module: maintenance.azure.plan
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
 """
 
 EXAMPLES = r"""

@@ -24,19 +24,11 @@ options:
     type: list
     elements: str
     required: true
-attributes:
-  check_mode:
-    support: full
-    details: It changes nothing.
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-    details: It changes nothing.
 seealso:
   - module: maintenance.azure.plan
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
 """
 
 EXAMPLES = r"""

@@ -43,20 +43,12 @@ options:
     type: list
     elements: str
     default: []
-attributes:
-  check_mode:
-    support: full
-    details: It changes nothing.
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-    details: It changes nothing.
 seealso:
   - module: maintenance.azure.drain_step
   - module: maintenance.azure.watcher_settings
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
 """
 
 EXAMPLES = r"""

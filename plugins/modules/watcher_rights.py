@@ -39,19 +39,11 @@ options:
     description: What to do where another user may write there; the end of the message.
     type: str
     required: true
-attributes:
-  check_mode:
-    support: full
-    details: It changes nothing.
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-    details: It changes nothing.
 seealso:
   - module: maintenance.azure.watcher_drain
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
 """
 
 EXAMPLES = r"""

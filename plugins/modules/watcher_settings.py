@@ -21,19 +21,11 @@ options:
   settings:
     description: The settings of the watcher, as its file has them. When given, their values are checked, and no names.
     type: dict
-attributes:
-  check_mode:
-    support: full
-    details: It changes nothing.
-  diff_mode:
-    support: none
-  idempotent:
-    support: full
-    details: It changes nothing.
 seealso:
   - module: maintenance.azure.watcher_drain
 extends_documentation_fragment:
   - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
 """
 
 EXAMPLES = r"""
