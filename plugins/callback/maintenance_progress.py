@@ -57,10 +57,14 @@ MACHINERY = tuple(f"{COLLECTION}/roles/{role}/" for role in ("respond", "observe
 WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_info", "maintenance_act", "maintenance_record"))
 # With status_format=json its standard output is for programs.
 STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
+# The plays of this playbook, of the collection or of a project that is a checkout of it. They are one to a person: the first observes all VMs, the second
+# has only those that act, the third reports.
+RESPOND_FILE = "/playbooks/respond.yml"
+RESPOND_PLAYS = ("Take Azure VMs through maintenance", "Act and wait, unless nothing is left to do", "Report")
 STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
-    *(f"{place}fail" for place in ("", "ansible.builtin.")),
+    *(f"{place}{name}" for place in ("", "ansible.builtin.") for name in ("assert", "fail")),
     *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights")),
 )
 # The action whose result has the plan.
@@ -83,6 +87,8 @@ class CallbackModule(Default):
         self._display: t.Any = Screen(self._display)
         self._phases = Phases()
         self._repeats = Repeats()
+        # Whether the current play takes over from the one before.
+        self._continues = False
 
     def _get_item_label(self, result: t.Any) -> t.Any:
         label = super()._get_item_label(result)
@@ -112,12 +118,21 @@ class CallbackModule(Default):
         self._last_task_name = task.get_name().strip() if self._play.strategy in ("linear", "ansible.builtin.linear") else None
 
     def v2_playbook_on_play_start(self, play: t.Any) -> None:
+        self._continues = _continues(getattr(self, "_play", None), play)
+        if self._continues and not self._is_verbose():
+            self._play = play
+            return
         # Each batch of a play with serial begins here, and has messages of its own.
         self._repeats.clear()
         variables = play.get_variable_manager()
         if str(play.get_path()).startswith(STATUS_PLAY) and (variables.extra_vars if variables else {}).get("status_format") == "json":
             self._display.everything_to_stderr()
         super().v2_playbook_on_play_start(play)
+
+    def v2_playbook_on_no_hosts_matched(self) -> None:
+        """Print that a play has no host, but not of the play that a pass without actions passes over."""
+        if self._is_verbose() or not self._continues:
+            super().v2_playbook_on_no_hosts_matched()
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
         if self._is_verbose():
@@ -247,6 +262,18 @@ class CallbackModule(Default):
             self._display.display(printable_line(line) if isinstance(line, str) else self._dump_results({"msg": line}, indent=2))
 
 
+def _place_of(play: t.Any) -> int:
+    """Return the place of a play among those of playbook respond, from 1; 0 for any other play."""
+    file = str(play.get_path() or "").rpartition(":")[0] if play is not None else ""
+    name = play.get_name().strip() if file.endswith(RESPOND_FILE) else ""
+    return RESPOND_PLAYS.index(name) + 1 if name in RESPOND_PLAYS else 0
+
+
+def _continues(before: t.Any, play: t.Any) -> bool:
+    """Return whether a play of playbook respond takes over from the one before, which a second import of the playbook does not."""
+    return 0 < _place_of(before) < _place_of(play)
+
+
 def _is_rescued(task: t.Any) -> bool:
     """Return whether the next task reports the failure in one line: that a VM cannot be observed is no error of the run."""
     return (getattr(task, "resolved_action", None) or task.action) == "maintenance.azure.maintenance_act" and str(task.get_path() or "").startswith(ACTING)
@@ -268,5 +295,5 @@ def _others(stats: t.Any, others: t.Sequence[str], are_more: bool) -> str:
         return ""
     changed, ignored = (sum(1 for host in others if getattr(stats, kind, {}).get(host)) for kind in ("changed", "ignored"))
     hosts = f"{len(others)} {'more ' if are_more else ''}host{'' if len(others) == 1 else 's'}"
-    line = f"{hosts}: nothing failed, {f'{changed} changed' if changed else 'nothing changed'}"
-    return f"{line}{f', {ignored} with something that was ignored' if ignored else ''}"
+    line = f"{hosts}: no task failed, {f'{changed} changed' if changed else 'nothing changed'}"
+    return f"{line}{f', {ignored} not reached, or with a failure that was ignored' if ignored else ''}"

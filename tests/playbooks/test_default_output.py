@@ -15,19 +15,16 @@ from lab.lab import Lab
 
 Make = t.Callable[..., Lab]
 ROLE = "maintenance.azure.respond : "
-# The heading of a meta task has no line, and stands once for each VM.
-# The one task that VMs skip: those that stay. Whatever chooses for each VM without a condition starts a process for it.
-STAYING = f"{ROLE}End the role on VMs without actions"
+# The heading of a meta task has no line. One VM without an action leaves the loop alone; the play of the loop ends for all others at once.
 LEAVING = f"{ROLE}End | The loop"
+ENDING = f"{ROLE}End | The play of the loop"
 ACTING = f"{ROLE}Act | On the VM"
 OBSERVING = [f"{ROLE}Observe | Check the settings", ACTING, f"{ROLE}Plan | What each VM does next"]
-LOOP = "Iterate until nothing is left to do"
-REPORTING = [f"{ROLE}Report", f"{ROLE}Report | Set respond_plan", f"{ROLE}Report | What happened and what comes next"]
+REPORTING = [f"{ROLE}Report | Set respond_plan", f"{ROLE}Report | What happened and what comes next", f"{ROLE}Report | Check that nothing failed"]
 ITERATING = [
     f"{ROLE}Iteration | Act or wait, and observe",
     f"{ROLE}Pause | Report for what",
     f"{ROLE}Pause | Until the next observation is due",
-    LEAVING,
 ]
 COMMAND = {"method": "command", "begin": "true", "check": "true", "undo": "true"}
 
@@ -57,7 +54,7 @@ def statistics(output: str) -> dict[str, t.Any]:
 
 def skipped(output: str) -> set[str]:
     """Return the tasks that any VM has skipped."""
-    return {heading for heading, lines in tasks(output) if any(line.startswith("skipping:") for line in lines)}
+    return {heading for heading, lines in tasks(output) if any(line.startswith("skipping: [") for line in lines)}
 
 
 def headings(output: str) -> list[str]:
@@ -68,16 +65,16 @@ def test_a_run_that_fails_says_what_happened_and_then_why(make_lab: Make) -> Non
     lab = make_lab(["web1", "web2"])
     lab.hosts["web2"]["respond_endpoint"] = "http://127.0.0.1:9"
     output = lab.respond(code=2, respond_min_answered=1)
-    assert headings(output)[-4:] == [*REPORTING, f"{ROLE}Report | Fail"]
+    assert headings(output)[-3:] == REPORTING
     assert "1 of 2 VMs answered; no events." in output
-    assert all(lines for _heading, lines in tasks(output)[-4:])
+    assert all(lines for _heading, lines in tasks(output)[-3:])
     assert statistics(output)["vms_failed"] == 1
 
 
 def test_an_idle_run_and_one_in_check_mode_are_short(make_lab: Make) -> None:
     lab = make_lab(["web1", "web2", "web3"])
     idle = lab.respond()
-    assert headings(idle) == [*OBSERVING, *[STAYING] * 3, LOOP, *REPORTING]
+    assert headings(idle) == [*OBSERVING, *REPORTING]
     assert statistics(idle)["next_look_in"] is None or statistics(idle)["next_look_in"] > 0
     event = lab.simulator.event("Freeze", lab.vms, notice=36000, duration_in_seconds=60)
     checked = lab.respond("--check")
@@ -85,8 +82,8 @@ def test_an_idle_run_and_one_in_check_mode_are_short(make_lab: Make) -> None:
     assert [checked.count(f"{vm}: Would drain for event {event}") for vm in lab.vms] == [1, 1, 1]
     assert statistics(checked)["actions"] > 0
     for output in (idle, checked):
-        assert skipped(output) <= {STAYING}
-        assert all(lines for heading, lines in tasks(output) if heading != STAYING)
+        assert not skipped(output)
+        assert all(lines for _heading, lines in tasks(output))
 
 
 def test_what_only_shows_has_the_statistics_without_a_task_that_sets_them(make_lab: Make) -> None:
@@ -110,12 +107,12 @@ def test_an_event_prints_a_line_for_each_host_and_module_run(make_lab: Make) -> 
         outputs.append(lab.respond())
     for output in outputs:
         found = tasks(output)
-        assert {heading for heading, _lines in found} <= {*OBSERVING, STAYING, LOOP, *ITERATING, *REPORTING}
-        assert skipped(output) == {STAYING}
-        # Hosts without an action print nothing, and no host leaves twice.
-        assert [heading for heading, lines in found if not lines and heading != STAYING] in ([LEAVING] * 3, [LEAVING] * 4)
+        assert {heading for heading, _lines in found} <= {*OBSERVING, *ITERATING, LEAVING, ENDING, *REPORTING}
+        assert not skipped(output)
+        # Hosts without an action print nothing.
+        assert [heading for heading, lines in found if not lines] == [LEAVING, ENDING]
         acted = [line for heading, lines in found for line in lines if heading == ACTING]
-        others = [line for heading, lines in found for line in lines if heading not in (ACTING, STAYING)]
+        others = [line for heading, lines in found for line in lines if heading != ACTING]
         assert all(re.match(r"(ok|changed): \[\w+\]$", line) for line in acted)
         assert len(others) <= 2 * len([heading for heading, lines in found if lines]), "a task that runs no module has a line for each host"
 

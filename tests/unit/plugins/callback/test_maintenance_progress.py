@@ -52,9 +52,9 @@ def a_result(found: dict[str, Any], action: str = "ansible.builtin.debug", path:
     return types.SimpleNamespace(_task=task, _host=types.SimpleNamespace(get_name=lambda: host), _result=found, task=task, result=found)
 
 
-def a_play(path: str = "/srv/site.yml:3", **extra_vars: Any) -> Any:
+def a_play(path: str = "/srv/site.yml:3", name: str = "Next batch", **extra_vars: Any) -> Any:
     manager = types.SimpleNamespace(extra_vars=extra_vars)
-    return types.SimpleNamespace(get_name=lambda: "Next batch", check_mode=False, get_path=lambda: path, get_variable_manager=lambda: manager)
+    return types.SimpleNamespace(get_name=lambda: name, check_mode=False, get_path=lambda: path, get_variable_manager=lambda: manager)
 
 
 def of_role(role: str) -> str:
@@ -198,6 +198,35 @@ def test_a_message_of_the_machinery_is_said_once_in_a_batch(printed: Printed) ->
     callback.v2_runner_on_ok(a_result({"msg": "Waited 90 s so far: web1 drains. Next observation within 5 s."}, path=of_role("respond")))
     said = [line for line in printed.lines() if line and not line.startswith("PLAY")]
     assert [line.split(":")[0] for line in said] == ["Waited 5 s so far", "mine", "mine", "mine", "Waited 90 s so far"]
+
+
+def test_the_plays_of_playbook_respond_are_one(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    plays = yaml.safe_load((maintenance_progress.COLLECTION / "playbooks" / "respond.yml").read_text())
+    assert tuple(play["name"] for play in plays) == maintenance_progress.RESPOND_PLAYS
+    first, second, third = (a_play(f"/srv/project/playbooks/respond.yml:{line}", play["name"]) for line, play in enumerate(plays, 7))
+    callback = CallbackModule()
+
+    def headings(play: Any, has_hosts: bool = True) -> list[str]:
+        printed.clear()
+        callback.v2_playbook_on_play_start(play)
+        if not has_hosts:
+            callback.v2_playbook_on_no_hosts_matched()
+        callback.v2_runner_on_ok(a_result({"plan": {"paused": {"line": "Paused by alice"}}}, "maintenance.azure.plan", of_role("respond")))
+        return [line for line in printed.lines() if line]
+
+    for _import in range(2):
+        assert [line[:15] for line in headings(first)] == ["PLAY [Take Azur", "Paused by alice"]
+        assert headings(second, has_hosts=False) == headings(third) == []
+    assert headings(first, has_hosts=False)[1:2] == ["skipping: no hosts matched"], "an empty fleet"
+    others = [a_play(), a_play(), a_play("/srv/playbooks/respond.yml:1"), a_play("/srv/playbooks/respond.yml:9"), a_play("/srv/site.yml:9", "Report")]
+    assert [len(headings(play)) for play in others] == [2] * 5, "each batch of another play has a heading of its own"
+    assert headings(a_play(), has_hosts=False)[1] == "skipping: no hosts matched"
+    monkeypatch.setattr(CallbackModule, "_is_verbose", lambda _callback: True)
+    callback.v2_playbook_on_play_start(first)
+    printed.clear()
+    callback.v2_playbook_on_play_start(second)
+    callback.v2_playbook_on_no_hosts_matched()
+    assert len([line for line in printed.lines() if line]) == 2, "-v shows each play"
 
 
 def test_a_failure_of_the_machinery_that_repeats_is_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:

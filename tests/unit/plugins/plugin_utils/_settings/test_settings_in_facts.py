@@ -135,7 +135,7 @@ def test_settings_in_facts_are_refused_before_any_vm_is_asked(path):
     assert place(tasks, r"refuse\.yml") < asks
 
 
-@pytest.mark.parametrize("path", ["respond/tasks/main.yml", "respond/tasks/status.yml", "respond/tasks/decide.yml"])
+@pytest.mark.parametrize("path", ["respond/tasks/begin.yml", "respond/tasks/status.yml", "respond/tasks/decide.yml"])
 def test_what_rules_the_fleet_is_kept_before_any_vm_is_asked_and_refused_vms_leave(path):
     """Action maintenance_act does not ask such a VM, and it leaves before the plan could read the variables of the first host."""
     tasks, observe = tasks_of(path), tasks_of("respond/tasks/observe.yml")

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Lookup latest_pass: the hosts and the plan of the pass that began last."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: latest_pass
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+version_added: 2.2.0
+short_description: Return the hosts or the plan of a pass that an earlier play began
+description:
+  - For playbook C(maintenance.azure.respond), which observes all VMs in its first play, and takes only those with an action through its second.
+    A task costs time for each host of a play, even for one that skips it.
+  - A pass is what action P(maintenance.azure.plan#module) has registered as C(__respond_loop).
+options:
+  _terms:
+    description:
+      - V(acting_hosts) returns the pattern of the VMs that take part in the iterations, one per item. It matches no host where nothing is left to do.
+      - V(all_hosts) returns that of all VMs of the pass, but for those whose facts have the names of settings.
+      - V(plan) returns the last plan of the pass that the host of the task knows.
+    choices: [acting_hosts, all_hosts, plan]
+    required: true
+  pattern:
+    description: The hosts of the play that began the pass, as in C(hosts) of that play. No variables of other hosts are read.
+    type: str
+    default: all
+seealso:
+  - plugin: maintenance.azure.plan
+    plugin_type: module
+  - plugin: maintenance.azure.hosts
+    plugin_type: lookup
+"""
+
+EXAMPLES = r"""
+- name: Take VMs of group web through maintenance
+  hosts: "{{ lookup('maintenance.azure.latest_pass', 'acting_hosts', pattern='web') }}"
+  gather_facts: false
+  tasks:
+    - name: Iterate until nothing is left to do
+      ansible.builtin.import_role:
+        name: maintenance.azure.respond
+        tasks_from: loop.yml
+"""
+
+RETURN = r"""
+_raw:
+  description: The pattern, as a list, or the plan, as a dictionary.
+  type: list
+  elements: raw
+"""
+
+import typing as t
+
+from ansible.errors import AnsibleError, AnsibleLookupError
+from ansible.plugins.loader import lookup_loader
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import latest_pass
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+
+REGISTERED = "__respond_loop"
+PATTERNS = {"acting_hosts": latest_pass.acting_hosts, "all_hosts": latest_pass.all_hosts}
+
+
+class LookupModule(LookupBase):
+    """The lookup."""
+
+    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+        self.set_options(var_options=variables, direct=kwargs)
+        (part,) = terms
+        known = variables or {}
+        if part in PATTERNS:
+            views = _views(known, self._matching(known))
+            refused = [host for host, view in views.items() if why_refused(view.get("ansible_facts"))]
+            return [PATTERNS[part](_registered(views), refused)]
+        own = latest_pass.latest({"": known.get(REGISTERED)}) if part == "plan" else None
+        if own is None:
+            raise AnsibleLookupError(f"Lookup latest_pass has acting_hosts, all_hosts and, for a host that knows a pass, plan. It was asked for {part!r}.")
+        # Only the hosts that took part in it can have a later state.
+        return [latest_pass.last_of(own, _registered(_views(known, own["staying"])))["plan"]]
+
+    def _matching(self, variables: dict[str, t.Any]) -> list[str]:
+        lookup = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)
+        return list(map(str, lookup.run([self.get_option("pattern")], variables=variables)))
+
+
+def _views(variables: t.Mapping[str, t.Any], hosts: t.Iterable[str]) -> dict[str, t.Any]:
+    """Return the variables of each host. Making them is slow, so it is done once; a host whose variables cannot be read is left out."""
+    found = {}
+    for host in hosts:
+        try:
+            # Before the first play of a run no host has variables, and a playbook that is only looked at has none at all.
+            found[host] = variables["hostvars"][host]
+        except (AnsibleError, KeyError):
+            continue
+    return found
+
+
+def _registered(views: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return {host: view[REGISTERED] for host, view in views.items() if REGISTERED in view}

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""The latest pass among those that hosts have registered, for plays that take over from the play that began it. A pure function of their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, cast
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+
+# A pattern that matches no host. An empty list would match all of them.
+NO_HOSTS = ["all", "!all"]
+
+
+def latest(registered: Mapping[str, Any], refused: Collection[str] = ()) -> pass_loop.State | None:
+    """Return the last state of the pass that began last, from what each host has registered; None where no host has a state.
+
+    A host that left an earlier play still has the state of that time, or of an earlier pass of the same run of Ansible. C(refused) are hosts whose
+    facts have settings, which could stand for a pass that began later: they do not say which is the latest, unless no other host has one.
+    """
+    states = _states(registered)
+    trusted = [state for host, state in states.items() if host not in refused]
+    newest = max(trusted or states.values(), key=lambda state: state["began"], default=None)
+    return None if newest is None else last_of(newest, registered)
+
+
+def last_of(known: pass_loop.State, registered: Mapping[str, Any]) -> pass_loop.State:
+    """Return the last state of the same pass. No host has the secret of a pass, so no fact stands for its states."""
+    same = (state for state in _states(registered).values() if _is_same(state, known))
+    return max((known, *same), key=lambda state: state["number"])
+
+
+def acting_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> list[str]:
+    """Return the pattern of the hosts that take part in the iterations of the latest pass."""
+    state = latest(registered, refused)
+    acting = [host for host in state["staying"] if host in registered] if state is not None and state["do"] != "end" else []
+    return acting or NO_HOSTS
+
+
+def all_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> list[str]:
+    """Return the pattern of the hosts of the latest pass, which may report for all. Those that are refused do only if there is no other."""
+    state = latest(registered, refused)
+    hosts = [host for host, one in _states(registered).items() if _is_same(one, state)] if state is not None else []
+    return [host for host in hosts if host not in refused] or hosts or NO_HOSTS
+
+
+def _states(registered: Mapping[str, Any]) -> dict[str, pass_loop.State]:
+    return {host: cast("pass_loop.State", value) for host, value in registered.items() if isinstance(value, Mapping) and value.keys() >= pass_loop.KEYS}
+
+
+def _is_same(state: pass_loop.State, other: pass_loop.State) -> bool:
+    return state["request"]["secret"] == other["request"]["secret"]

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible.errors import AnsibleError, AnsibleLookupError
+
+from ansible_collections.maintenance.azure.plugins.lookup.latest_pass import LookupModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+
+
+class Lookup(LookupModule):
+    """The lookup, with a group as the pattern: what Ansible makes of others is tested in tests/playbooks/test_respond_plays.py."""
+
+    def _matching(self, variables: dict[str, t.Any]) -> list[str]:
+        return list(variables["groups"][variables["pattern"]])
+
+
+def look_up(part: str, hostvars: dict[str, t.Any], pattern: str = "all", **own: t.Any) -> t.Any:
+    groups = {"all": list(hostvars), "ungrouped": list(hostvars), "some": ["web1"]}
+    (found,) = Lookup().run([part], variables={"groups": groups, "hostvars": hostvars, "pattern": pattern, **own})
+    return found
+
+
+def state(began: float, number: int, *staying: str) -> dict[str, t.Any]:
+    known = {"request": {"secret": f"{began}"}, "began": began, "number": number, "do": "act", "staying": list(staying), "plan": {"made": number}}
+    return {**dict.fromkeys(pass_loop.KEYS), **known}
+
+
+class Broken(dict[str, t.Any]):
+    """Hosts, of which one has variables that cannot be decrypted."""
+
+    def __getitem__(self, host: str) -> t.Any:
+        if host == "broken":
+            raise AnsibleError("no vault secrets found")
+        return super().__getitem__(host)
+
+
+FORGED = state(9e9, 1, "web2")
+
+
+def test_each_part() -> None:
+    hostvars = Broken({"web1": {"__respond_loop": state(1.0, 4, "web1")}, "web2": {"__respond_loop": state(1.0, 0, "web1")}, "broken": {}})
+    assert look_up("acting_hosts", hostvars) == ["web1"]
+    assert look_up("all_hosts", hostvars) == ["web1", "web2"]
+    assert look_up("all_hosts", hostvars, "some") == ["web1"]
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "broken")) == {"made": 4}, "a host that left has an earlier state"
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 5, "web1")) == {"made": 5}
+
+
+def test_before_any_play_there_is_no_pass_and_no_error() -> None:
+    found = Lookup().run(["acting_hosts"], variables={"groups": {"all": ["web1"]}, "pattern": "all"})
+    assert found == [["all", "!all"]]
+
+
+def test_a_fact_does_not_stand_for_a_pass() -> None:
+    liar = {"__respond_loop": FORGED, "ansible_facts": {"__respond_loop": FORGED}}
+    hostvars = {"web1": {"__respond_loop": state(1.0, 4, "web1", "web2")}, "web2": liar}
+    assert look_up("acting_hosts", hostvars) == ["web1", "web2"]
+    assert look_up("all_hosts", hostvars) == ["web1"]
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "web2")) == {"made": 4}
+
+
+@pytest.mark.parametrize("part", ["plan", "everything"])
+def test_what_it_does_not_have_is_an_error(part: str) -> None:
+    with pytest.raises(AnsibleLookupError, match=f"It was asked for '{part}'"):
+        look_up(part, {"web1": {}})
