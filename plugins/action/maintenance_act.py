@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import os
+import re
 import typing as t
 from collections.abc import Mapping
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
@@ -20,6 +22,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_valu
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_settings, refused_variables
 
+# Options that role respond passes on.
+GIVEN = ("api_version", "boot_id", "endpoint", "health", "records_path", "vm_name")
 ASKED = ("action", "event_id", "event_ids", "iteration")
 
 
@@ -33,6 +37,8 @@ class ActionModule(EitherWay):
         vm_settings = self._task.args.pop("vm_settings", None)
         kept = {} if vm_settings is None else {"vm_settings": wrap_var({**plain(mapping(vm_settings)), **self._places_of_records()})}
         result = self._without_the_vm(kept.get("vm_settings"), task_vars or {})
+        if result is None and kept and (wrong := self._wrong_option()):
+            result = {"failed": True, "msg": wrong}
         if result is None:
             try:
                 result = super().run(tmp, task_vars)
@@ -62,8 +68,23 @@ class ActionModule(EitherWay):
             return {"changed": False, "asked": [], "results": []}
         return None
 
+    def _wrong_option(self) -> str | None:
+        """Return what is wrong with an option that role respond was given for this VM, by the name of the role's option; None if nothing is."""
+        try:
+            self.checked_options()
+        except Failed as failed:
+            message = str(failed.result.get("msg"))
+            given = [_as_given(name, plain(self._task.args[name])) for name in GIVEN if name in self._task.args and re.search(rf"\b{name}\b", message)]
+            return f"wrong setting: {', '.join(given)}: {message}" if given else message
+        return None
+
     def finished(self, result: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any]:
         """Say beside the answer what was asked for, from the controller's own list: an answer is judged by it."""
         actions = self._task.args.get("actions")
         asked = [{key: action.get(key) for key in ASKED} for action in actions if isinstance(action, Mapping)] if isinstance(actions, (list, tuple)) else []
         return dict(super().finished(result, task_vars), asked=asked)
+
+
+def _as_given(name: str, value: t.Any) -> str:
+    """Return an option as role respond was given it. The values of a dictionary are left out: the URL of a health check may hold a password."""
+    return f"respond_{name} has {', '.join(map(str, value)) or 'no keys'}" if isinstance(value, Mapping) else f"respond_{name} is {value!r}"

@@ -136,8 +136,15 @@ class ActionModule(OnController):
             return results.of(host) if host in here else results.absent(host)
 
         given = {host: results.vm_settings(host) for host in hosts}
-        misspelt = _warn(variables, results, hosts)
+        misspelt = _warn(variables, results, hosts) + self._without_effect(variables)
         return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask)
+
+    def _without_effect(self, variables: dict[str, t.Any]) -> list[str]:
+        """Warn of keys of respond_timing that have no effect, and return the warnings."""
+        found = [printable(warning, LONGEST_LINE) for warning in settings_module.without_effect(self._templar.template(variables.get("respond_timing")))]
+        for warning in found:
+            Display().warning(warning)
+        return found
 
     def _strategy(self) -> str:
         """Return the strategy of the play. A task stands in a block, which knows its play."""
@@ -160,6 +167,9 @@ class ActionModule(OnController):
             "secret": secrets.token_hex(16),
         }
         settings_module.load(request["settings"])
+        for name, least in (("wait_timeout", 0), ("observation_seconds", 1)):
+            if float(given[name]) < least:
+                raise SettingsError(f"respond_{name} is {given[name]}; it must be {least} or more seconds")
         return request
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:

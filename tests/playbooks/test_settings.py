@@ -28,7 +28,7 @@ def test_a_misspelt_method_is_red_before_any_event_and_other_vms_are_served(make
     for arguments in ((), ("--check",)):
         output = lab.respond(*arguments, code=2)
         assert line in output
-        assert f"wrong settings on web1, web2: {TYPO}" in output.split("fatal:")[1]
+        assert f"wrong settings on web1, web2: {TYPO.rstrip('.')}" in output.split("fatal:")[1]
     for vm in ("web1", "db1"):
         lab.simulator.event("Reboot", [vm], notice=36000, started_seconds=600)
     output = lab.respond(code=2)
@@ -72,6 +72,13 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
         ("decide", {"decide_event_id": "zzzz", "decide_action": "hold", "decide_who": "me"}, "no VM lists event zzzz"),
         ("respond", {"respond_unmanaged": "wat"}, "value of respond_unmanaged must be one of: wait, ignore, got: wat"),
         ("respond", {"respond_timing": "x"}, "respond_timing"),
+        (
+            "respond",
+            {"respond_timing": {"lease_secs": 1}},
+            "'lease_secs' (respond_timing) (did you mean lease_seconds?); there are: check_interval",
+        ),
+        ("respond", {"respond_wait_timeout": -5}, "respond_wait_timeout is -5; it must be 0 or more seconds"),
+        ("respond", {"respond_observation_seconds": 0}, "respond_observation_seconds is 0; it must be 1 or more seconds"),
         ("gate", {"gate_hosts": "web1", "gate_wait_seconds": "2s"}, "gate_wait_seconds"),
         ("gate", {"gate_hosts": "web1", "gate_controller": True, "gate_controller_endpoint": "http://127.0.0.1:9"}, "cannot connect"),
         ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": __file__, "upgrade_by": "rack"}, "upgrade_by must be one of"),
@@ -84,3 +91,31 @@ def test_an_error_is_one_line_and_printed_for_one_host(make_lab: Make, playbook:
     assert "<<< caused by >>>" not in output
     assert output.count("fatal: ") == 1
     assert len(output.split("fatal: ")[1].splitlines()[0]) < 700
+
+
+def test_a_key_of_respond_timing_that_an_option_overrides_is_a_warning(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    lab.all["respond_timing"] = {**lab.all["respond_timing"], "drain_seconds": 900, "run": "x"}
+    output = " ".join(lab.respond().split())
+    for warning in ("drain_seconds has no effect there; set respond_drain_seconds", "run has no effect there; remove it"):
+        assert output.count(f"[WARNING]: respond_timing: {warning}") == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"respond_records_path": "relative"}, "records_path is 'relative'; it must be a whole path such as /var/lib/azure-maintenance"),
+        (
+            {"respond_health": {"prot": 80}},
+            "wrong setting: respond_health has prot: one of the following is required: port, url, file, service",
+        ),
+        ({"respond_api_version": "2017"}, "wrong setting: respond_api_version is '2017': value of api_version must be one of"),
+    ],
+    ids=["path", "health", "version"],
+)
+def test_a_wrong_setting_of_one_vm_is_named_and_other_vms_are_observed(make_lab: Make, setting: dict[str, t.Any], words: str) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.hosts["web2"].update(setting)
+    output = lab.respond()
+    assert f"web2 could not be observed: {words}" in output
+    assert "1 of 2 VMs answered" in output

@@ -38,6 +38,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.sta
 LONGEST_REASON = 300
 # VMs that are named in one line.
 SHOWN = 5
+# Characters of the id of an event, which is a GUID.
+WHOLE_ID = 36
 # All VMs of a group, perhaps hundreds, list its events; a few of them are enough.
 WITNESSES = 3
 
@@ -82,7 +84,8 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "not_answered": not_answered,
         "fails": [
             *_few_of_each(failed),
-            *(f"wrong settings on {text}" for text in summary["wrong_settings"]),
+            *(f"wrong settings on {text.rstrip('.')}" for text in summary["wrong_settings"]),
+            *_beginnings_of_ids(event_states, chosen),
             *([not_answered] if not_answered else []),
         ],
         "capacity": allocation.shown(decided.budget),
@@ -213,7 +216,8 @@ def _beginnings_of_ids(event_states: list[EventState], settings: Settings) -> li
         f"respond_only_events: {given} is only the beginning of {event_state.event.event_id}; give the whole id"
         for given in settings.only_events
         for event_state in event_states
-        if event_state.key.startswith(given) and event_state.key != given
+        # A whole id, of an event that is no longer listed, is the beginning of none that Azure makes.
+        if len(given) < WHOLE_ID and event_state.key.startswith(given) and event_state.key != given
     ]
 
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import traceback
 import typing as t
 
 from ..core.printable_text import LONGEST_LINE, printable
@@ -63,4 +64,6 @@ def run_as_module(module: AnsibleModule, work: Work, **access: t.Any) -> None:
         result = work(module.params, HostAccess(module.check_mode, module.warn, **access))
     except Failed as failed:
         module.fail_json(**failed.result)
+    except (OSError, ValueError) as error:
+        module.fail_json(msg=str(error), exception=traceback.format_exc())
     module.exit_json(**result)

@@ -94,6 +94,16 @@ class Settings:
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
 
 
+# Settings that have an option of their own, which overrides them in respond_timing. Those without a name are the collection's own.
+OWN_OPTIONS = {
+    **{name: f"respond_{name}" for name in ("allow_empty", "capacity", "drain_seconds", "min_answered", "only_events", "pass_interval", "paused", "retired")},
+    "unmanaged": "respond_unmanaged",
+    "has_health": "respond_health",
+    "notify": "respond_notify_tasks",
+    "partial": "",
+    "run": "",
+    "start_gate": "respond_start_when",
+}
 CHOICES = {"unmanaged": ("wait", "ignore"), "on_drain_failure": ("retry", "hold")}
 
 
@@ -110,10 +120,17 @@ def load(value: Any) -> Settings:
         if name not in known:
             if renamed := refused_setting(name):
                 raise SettingsError(renamed)
-            raise SettingsError(f"unknown setting {name!r}{suggestion(name, known)}; there are: {', '.join(sorted(known))}")
+            there = sorted(known.keys() - OWN_OPTIONS.keys())
+            raise SettingsError(f"unknown setting {name!r} (respond_timing){suggestion(name, there)}; there are: {', '.join(there)}")
         if given is not None:
             result[name] = SPECIAL[name](given) if name in SPECIAL else _checked(name, given, known[name])
     return Settings(**result)
+
+
+def without_effect(timing: Any) -> list[str]:
+    """Return a warning for each key of respond_timing that an option overrides."""
+    own = [name for name in map(str, timing) if name in OWN_OPTIONS] if isinstance(timing, Mapping) else []
+    return [f"respond_timing: {name} has no effect there; {f'set {OWN_OPTIONS[name]}' if OWN_OPTIONS[name] else 'remove it'}" for name in own]
 
 
 def _checked(name: str, given: Any, default: Any) -> Any:

@@ -66,8 +66,9 @@ def _unmanaged(event_state: EventState, settings: Settings) -> str | None:
     if not names or settings.unmanaged == "ignore" or overrides.is_approval(event_state.override):
         return None
     return (
-        f"it also names {', '.join(names)}, which are not managed here; approving would start it there too. Add them to the inventory or run "
-        "without --limit, approve this event alone with maintenance.azure.decide, or approve all such events with respond_unmanaged: ignore"
+        f"it also names {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not managed here; approving would start it there too. "
+        "Add them to the inventory or run without --limit, approve this event alone with maintenance.azure.decide, "
+        "or approve all such events with respond_unmanaged: ignore"
     )
 
 

@@ -58,7 +58,7 @@ def decide(event_states: Sequence[EventState], hosts: Iterable[Host], actions: S
     has_left = any(event_state.ours and event_state.listed and any(_has_left(one) for one in event_state.hit) for event_state in event_states)
     done = all(isinstance(action, ReleaseLease) for action in actions) and not alive and not silent
     if any(not action.continues for action in actions):
-        return Requeue(done, 0.0, "there are actions to take", _watch(alive), confirms_in, has_left)
+        return Requeue(done, 0.0, "actions are taken again that had no effect yet", _watch(alive), confirms_in, has_left)
     seconds, why = min(found, default=(settings.longest_requeue, "nothing to wait for"))
     watch = _watch(alive)
     # All watch in parallel and end together: the news of one must not wait long for a VM without news.

@@ -34,7 +34,7 @@ def causes(hosts: Sequence[Host]) -> list[dict[str, Any]]:
 def lines(unread: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each cause, with the names of its VMs."""
     found = [f"{STATES[cause['state']]}: {some(cause['hosts'], SHOWN_HOSTS)}: {cause['error']}." for cause in unread]
-    return [*found, "Nothing is concluded about them."] if found else []
+    return [*found, "Nothing is concluded about VMs that could not be read."] if found else []
 
 
 def none_read(hosts: Sequence[Host]) -> str | None:

@@ -152,7 +152,7 @@ def _idle(event_state: EventState, event_phase: str) -> str:
     if event_phase == "recovered":
         return "nothing"
     if not event_state.listed:
-        return "confirm whether it is over" if any(participant.wait for participant in event_state.participants) else "wait for the VMs to answer"
+        return _unlisted(event_state)
     if event_state.started:
         return "wait for its end"
     if event_state.approved:
@@ -162,6 +162,15 @@ def _idle(event_state: EventState, event_phase: str) -> str:
     if event_state.full and event_state.waits_for:
         return imperative(event_state.waits_for)
     return _by_itself(event_state)
+
+
+def _unlisted(event_state: EventState) -> str:
+    """Return what happens next to an event that is no longer listed, and whose VMs are not recovered yet."""
+    if any(participant.wait for participant in event_state.participants):
+        return "confirm whether it is over"
+    if silent := [participant.host.name for participant in event_state.participants if not participant.ok]:
+        return f"wait for {', '.join(silent)} to answer"
+    return "recover its VMs when nothing keeps them drained"
 
 
 def _by_itself(event_state: EventState) -> str:

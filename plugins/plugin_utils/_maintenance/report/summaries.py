@@ -42,7 +42,7 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
         "phase": phase,
         "reason": messages.reason(event_state, phase),
         "next": messages.upcoming(event_state, phase),
-        "starts_in": event_state.left,
+        "starts_in": _starts_in(event_state, now),
         "outcome": outcomes[0] if outcomes else None,
         "ended_ago": _ended_ago(event_state, now) if phase == "recovered" else None,
         "approver": event_state.approver,
@@ -56,6 +56,12 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
 def left_by_hand(participant: Participant) -> list[str]:
     """Return what an operator has to do on a VM."""
     return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
+
+
+def _starts_in(event_state: EventState, now: float) -> float | None:
+    """Return the seconds until an event may start: as its VMs see it, or by its own NotBefore where it names none of them; None without that time."""
+    left, not_before = event_state.left, event_state.event.not_before
+    return not_before - now if left is None and not event_state.hit and not_before is not None else left
 
 
 def _ended_ago(event_state: EventState, now: float) -> float | None:

@@ -86,7 +86,7 @@ def test_the_most_lasting_reason_is_said() -> None:
     closed = [{"name": "watch", "drain": True, "approve": "never", "window": {"days": ["sat"]}}]
     seen = vm("vm1", [names], [record("noticed", names)], methods=())
     for given in ({}, {"policy": closed}):
-        assert "it also names db9, which are not managed here" in reason(seen, **given)
+        assert "it also names db9, which is not managed here" in reason(seen, **given)
     alone = vm("vm1", [event()], [record("noticed")], methods=())
     assert reason(alone, policy=closed) == "the policy (rule 'watch') never approves it"
 

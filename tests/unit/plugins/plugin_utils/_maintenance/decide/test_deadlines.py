@@ -222,7 +222,7 @@ def test_a_margin_is_waited_for_but_not_beyond_the_last_moment_for_a_whole_drain
 def test_what_cannot_be_approved_waits_for_the_last_moment() -> None:
     names = event(resources=("vm1", "db9"), due=900)
     why = plan(vm("vm1", [names]))["events"][0]["reason"]
-    assert why.startswith("it also names db9, which are not managed here") and "--limit" in why and "respond_unmanaged: ignore" in why
+    assert why.startswith("it also names db9, which is not managed here") and "--limit" in why and "respond_unmanaged: ignore" in why
     held = record("held", names, reason=why)
     seconds, reason = waits(names, its_record=held)
     assert seconds == 670

@@ -85,7 +85,7 @@ def test_the_next_observation_is_in_whole_seconds_and_not_too_early() -> None:
 def test_a_step_is_taken_before_anything_is_waited_for() -> None:
     found = plan(vm("vm1", [event()]))
     assert found["requeue"]["seconds"] == 0
-    assert found["requeue"]["why"] == "there are actions to take"
+    assert found["requeue"]["why"] == "actions are taken again that had no effect yet"
     assert found["next_look_in"] == 1
     assert not found["done"]
 

@@ -126,6 +126,9 @@ def test_an_observation_that_could_not_write_is_the_headline_too() -> None:
 def test_a_beginning_of_an_id_selects_nothing_and_is_told() -> None:
     found = plan(vm("vm1", [event("621C62B9-1")]), only_events=["621c62b9"])
     assert "Problem on respond_only_events: 621c62b9 is only the beginning of 621C62B9-1; give the whole id." in status(found)
+    assert found["fails"] == ["respond_only_events: 621c62b9 is only the beginning of 621C62B9-1; give the whole id"], "nothing was done for it"
+    whole = "11111111-2222-3333-4444-555555555555"
+    assert plan(vm("vm1", [event(f"{whole}0")]), only_events=[whole])["fails"] == [], "an event that is over, and the id of one that a VM invents"
 
 
 def test_wrong_settings_are_what_comes_next() -> None:

@@ -31,7 +31,7 @@ def test_the_summary_names_names() -> None:
     for expected in (
         "Unreachable: vm2: no reason given.",
         "Could not be read: vm3: HTML.",
-        "Nothing is concluded about them.",
+        "Nothing is concluded about VMs that could not be read.",
         "Left alone (respond_exclude): vm4.",
         "Spot without a watcher: vm1.",
     ):
@@ -48,7 +48,7 @@ def test_one_line_for_each_event() -> None:
         "vm1, db9 (not managed)",
         "starts in 15 min",
         "drained",
-        "which are not managed here",
+        "which is not managed here",
         "Next: Azure starts it by itself in 15 min.",
     ):
         assert expected in line
@@ -70,10 +70,17 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing."),
         (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
         (vm("vm1", [event(due=None)]), "no start time given"),
+        (vm("vm1", [event(resources=("x",), due=900)]), "starts in 15 min; foreign: it names none of the managed VMs"),
     ],
 )
 def test_phase_and_next_step(observation: dict, message: str) -> None:  # type: ignore[type-arg]
     assert message in status(plan(observation))[0]
+
+
+def test_an_event_that_is_over_waits_for_those_that_did_not_answer_and_for_nobody_else() -> None:
+    kept = [record("gone", outcome="completed"), record("drained", event("E2"))]
+    line = status(plan(vm("vm1", [event("E2")], kept)))[0]
+    assert "gone (completed), kept drained for E2. Next: recover its VMs when nothing keeps them drained." in line
 
 
 def test_the_approval_of_an_operator_comes_next_once_the_vms_are_leased() -> None:
