@@ -28,7 +28,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
@@ -136,15 +136,16 @@ class ActionModule(OnController):
             return results.of(host) if host in here else results.absent(host)
 
         given = {host: results.vm_settings(host) for host in hosts}
-        misspelt = _warn(variables, results, hosts) + self._without_effect(variables)
+        misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
         return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask)
 
-    def _without_effect(self, variables: dict[str, t.Any]) -> list[str]:
-        """Warn of keys of respond_timing that have no effect, and return the warnings."""
-        found = [printable(warning, LONGEST_LINE) for warning in settings_module.without_effect(self._templar.template(variables.get("respond_timing")))]
-        for warning in found:
-            Display().warning(warning)
-        return found
+    def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
+        """Warn of settings that have no effect where they are, and return the warnings."""
+        found = settings_module.without_effect(self._templar.template(variables.get("respond_timing")))
+        first = str(variables["inventory_hostname"])
+        # Not templated: evaluating each setting of each host would take longer than the plan.
+        raw = {host: variables["hostvars"].raw_get(host) for host in (first, *hosts)}
+        return _display(found + fleet_settings.differing(first, raw))
 
     def _strategy(self) -> str:
         """Return the strategy of the play. A task stands in a block, which knows its play."""
@@ -250,7 +251,12 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
 def _warn(variables: dict[str, t.Any], results: _Results, hosts: t.Iterable[str]) -> list[str]:
     """Warn of misspelt options, and return the warnings. The same words are displayed once for a run."""
     names = _Variables(variables).names().union(*map(results.names, hosts))
-    found = [printable(warning, LONGEST_LINE) for warning in near_misses.warnings(names)]
+    return _display(near_misses.warnings(names))
+
+
+def _display(warnings: t.Iterable[str]) -> list[str]:
+    """Display warnings, and return them as they were displayed."""
+    found = [printable(warning, LONGEST_LINE) for warning in warnings]
     for warning in found:
         Display().warning(warning)
     return found
@@ -278,6 +284,9 @@ class _Results:
     def absent(self, host: str) -> HostResults:
         """Return the results of a host that takes no part: empty, because what it registered is of an earlier batch, play or run."""
         return self.of(host)._replace(observed=None, acted=None)
+
+    def facts(self, host: str) -> t.Any:
+        return self._of(host).get("ansible_facts")
 
     def vm_settings(self, host: str) -> t.Any:
         """Return a host's settings from its first observation, or as noted without an observation."""

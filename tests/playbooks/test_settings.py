@@ -93,6 +93,15 @@ def test_an_error_is_one_line_and_printed_for_one_host(make_lab: Make, playbook:
     assert len(output.split("fatal: ")[1].splitlines()[0]) < 700
 
 
+def test_a_setting_of_the_fleet_on_one_host_is_a_warning(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2"])
+    lab.hosts["web2"]["respond_unmanaged"] = "ignore"
+    output = " ".join(lab.respond().split())
+    warning = "respond_unmanaged differs on web2 and has no effect there: that of web1, the first host of the play, counts for all"
+    assert output.count(f"[WARNING]: {warning}") == 1
+    assert "differs" not in lab.respond(respond_unmanaged="ignore"), "an extra variable is that of all hosts"
+
+
 def test_a_key_of_respond_timing_that_an_option_overrides_is_a_warning(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     lab.all["respond_timing"] = {**lab.all["respond_timing"], "drain_seconds": 900, "run": "x"}

@@ -45,6 +45,9 @@ class HostVars(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.hosts)
 
+    def raw_get(self, name: str) -> Any:
+        return self.hosts[name]
+
     def get(self, key: str, default: Any = None) -> Any:
         raise AssertionError(f"hostvars.get({key!r})")
 
@@ -56,6 +59,7 @@ class Play:
         self.hosts = HostVars(hosts)
         self.variables: dict[str, Any] = {
             "hostvars": self.hosts,
+            "inventory_hostname": next(iter(hosts), ""),
             "ansible_play_hosts_all": list(hosts),
             "ansible_play_batch": list(hosts),
             "ansible_play_hosts": list(hosts),
