@@ -259,5 +259,6 @@ def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list
 
 
 def _found(item: Mapping[str, Any]) -> str:
-    verb = "was put back to" if item["state"] == "undone" else "would be put back to"
-    return f"{verb}: {by_hand.finding(item['before'])}" if item["before"] else "nothing recorded to put back"
+    """Return what a method is put back to, or, where it recorded nothing that it found, whether it is undone."""
+    verb = "was" if item["state"] == "undone" else "would be"
+    return f"{verb} put back to: {by_hand.finding(item['before'])}" if item["before"] else f"{verb} undone"
