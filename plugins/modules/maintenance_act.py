@@ -238,7 +238,7 @@ def main() -> None:
     module = AnsibleModule(argument_spec=act_arguments(), supports_check_mode=True)
     run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
     machine = partial(local_machine, run_command=run_command)
-    run_as_module(module, act_on_vm, files=LocalFiles, host=partial(LocalHost, run_command), log=log_to_syslog, machine=machine)
+    run_as_module(module, act_on_vm, files=LocalFiles.of_option, host=partial(LocalHost, run_command), log=log_to_syslog, machine=machine)
 
 
 if __name__ == "__main__":

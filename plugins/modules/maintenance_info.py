@@ -237,7 +237,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 def main() -> None:
     module = AnsibleModule(argument_spec=observation_arguments(), supports_check_mode=True)
     run_command = partial(module.run_command, handle_exceptions=False, environ_update={"LC_ALL": "C"})
-    run_as_module(module, observe_vm, files=LocalFiles, host=partial(LocalHost, run_command))
+    run_as_module(module, observe_vm, files=LocalFiles.of_option, host=partial(LocalHost, run_command))
 
 
 if __name__ == "__main__":

@@ -343,7 +343,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 
 def main() -> None:
     module = AnsibleModule(argument_spec=record_arguments(), required_if=record_required_if(), supports_check_mode=True)
-    run_as_module(module, write_records, files=LocalFiles, host=partial(LocalHost, None), log=log_to_syslog)
+    run_as_module(module, write_records, files=LocalFiles.of_option, host=partial(LocalHost, None), log=log_to_syslog)
 
 
 if __name__ == "__main__":

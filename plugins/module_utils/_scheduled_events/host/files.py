@@ -78,11 +78,16 @@ class LocalFiles:
     """The directory on this machine. A file in it counts only if no other user could have put it there."""
 
     def __init__(self, where: str) -> None:
-        """Raise ValueError for a relative path: it would be another directory for each program that uses it."""
         self.where = os.path.expanduser(where)
-        if not os.path.isabs(self.where):
-            raise ValueError(f"records_path is {where!r}; it must be a whole path such as /var/lib/azure-maintenance")
         self._bytes_read = 0
+
+    @classmethod
+    def of_option(cls, where: str) -> LocalFiles:
+        """Return the directory that a task names. Raise ValueError for a relative path: it would be another directory for each program that uses it."""
+        found = cls(where)
+        if not os.path.isabs(found.where):
+            raise ValueError(f"records_path is {where!r}; it must be a whole path such as /var/lib/azure-maintenance")
+        return found
 
     def _path(self, name: str) -> str:
         return os.path.join(self.where, check_name(name))
