@@ -49,7 +49,16 @@ def all_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> l
 
 
 def _states(registered: Mapping[str, Any]) -> dict[str, pass_loop.State]:
-    return {host: cast("pass_loop.State", value) for host, value in registered.items() if isinstance(value, Mapping) and value.keys() >= pass_loop.KEYS}
+    return {host: cast("pass_loop.State", value) for host, value in registered.items() if _is_state(value)}
+
+
+def _is_state(value: Any) -> bool:
+    """Return whether a value has what is read of a state here. It may be a fact of a VM that takes no part, which must not stop the others."""
+    if not isinstance(value, Mapping) or not value.keys() >= pass_loop.KEYS:
+        return False
+    numbers = all(isinstance(value[key], (int, float)) for key in ("began", "number"))
+    hosts = isinstance(value["staying"], list) and all(isinstance(host, str) for host in value["staying"])
+    return numbers and hosts and isinstance(value["request"], Mapping) and isinstance(value["request"].get("secret"), str)
 
 
 def _is_same(state: pass_loop.State, other: pass_loop.State) -> bool:

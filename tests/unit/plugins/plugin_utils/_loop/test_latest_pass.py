@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import latest_pass, pass_loop
 
 NONE = ["all", "!all"]
@@ -51,3 +53,13 @@ def test_a_host_whose_facts_have_settings_does_not_say_which_pass_is_the_latest(
     assert latest_pass.all_hosts({"web1": state(5.0)}, ["web1"]) == ["web1"]
     assert latest_pass.all_hosts({"web1": state(5.0), "web2": state(5.0, 3)}, ["web2"]) == ["web1"]
     assert latest_pass.latest({"web1": state(5.0), "web2": state(5.0, 3)}, ["web2"]) == state(5.0, 3), "no fact has the secret of the pass"
+
+
+@pytest.mark.parametrize("lie", [{"request": "x"}, {"request": {"secret": 1}}, {"began": "9e9"}, {"number": None}, {"staying": 5}, {"staying": [{}]}], ids=str)
+def test_a_fact_of_any_shape_stops_nothing(lie: dict[str, t.Any]) -> None:
+    """A VM that failed in an earlier play takes no part, and a fact of it may be anything."""
+    forged = {**state(9e9), **lie}
+    registered = {"liar": forged, "web1": state(5.0)}
+    assert latest_pass.acting_hosts(registered, ["liar"]) == latest_pass.all_hosts(registered, ["liar"]) == ["web1"]
+    assert latest_pass.last_of(t.cast(t.Any, state(5.0)), registered) == state(5.0)
+    assert latest_pass.acting_hosts({"liar": forged}, ["liar"]) == latest_pass.all_hosts({"liar": forged}, ["liar"]) == NONE
