@@ -134,6 +134,8 @@ class Record:
     started_at: float | None
     missing_since: float | None
     told: tuple[str, ...]
+    untold: Mapping[str, Any]
+    """The phases whose notification failed: the time of the first attempt (C(since)), and the run of the last one (C(run))."""
     outcome: str | None
     methods: tuple[Method, ...]
     watcher: str | None = None
