@@ -62,7 +62,9 @@ class Participant:
     held_out: bool = False
     """Whether another event keeps the VM out of service."""
     failed: str | None = None
-    """Why it failed."""
+    """Why it failed: a pass is red in whose last plan any VM has failed. Nothing else of an event makes it red (intents.py)."""
+    exhausted: bool = False
+    """Whether its drain failed and is not retried."""
     beyond_capacity: bool = False
     """Whether it drains at its deadline without room."""
     may_act: bool = True
