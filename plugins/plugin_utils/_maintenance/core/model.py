@@ -277,6 +277,8 @@ class Observation:
     """By upgrade, the digest of the tasks file with which this VM was upgraded."""
     moved_at: float | None = None
     """The time of the last change of phase in any record."""
+    answered_at: float | None = None
+    """When the answer came, by the controller's clock; None where the controller has not noted it."""
     watcher: Watcher | None = None
     system: str | None = None
     """linux or windows."""

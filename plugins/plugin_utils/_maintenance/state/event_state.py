@@ -404,5 +404,8 @@ def _fixed(decision: Decision, participant: Participant) -> Decision:
 
 def clock_offset(host: Host, now: float) -> float:
     """Return what to add to the controller's time to get this VM's; small differences are the observation's own duration."""
-    difference = host.observation.now - now if host.observation else 0.0
+    observation = host.observation
+    if observation is None:
+        return 0.0
+    difference = observation.now - (now if observation.answered_at is None else observation.answered_at)
     return difference if abs(difference) > CLOCK_TOLERANCE else 0.0
