@@ -16,6 +16,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import start_gate
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import find_task_file
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
@@ -160,7 +161,7 @@ class ActionModule(OnController):
             "confirm_end": given["confirm_end"],
             "misspelt": [],
             "observation_seconds": float(given["observation_seconds"]),
-            "notify_tasks": given["notify_tasks"],
+            "notify_tasks": self._notify_tasks(given),
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
             "start_when": start_when.load(given["start_when"]),
@@ -172,6 +173,21 @@ class ActionModule(OnController):
             if float(given[name]) < least:
                 raise SettingsError(f"respond_{name} is {given[name]}; it must be {least} or more seconds")
         return request
+
+    def _notify_tasks(self, given: dict[str, t.Any]) -> str:
+        """Return the path of the tasks that notify; empty without any. A file that cannot be included would end the run amid its work."""
+        name, places = given["notify_tasks"], _names(given["places"])
+        path = find_task_file(name, places) if name else ""
+        if path is None:
+            raise SettingsError(f"respond_notify_tasks: there is no file {name} in {', '.join(places)}. Nothing was done")
+        try:
+            tasks = self._loader.load_from_file(path, cache="none") if path else []
+        except AnsibleError:
+            tasks = None
+        if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+            # Without its content, which may be anything.
+            raise SettingsError(f"respond_notify_tasks: {path} is no list of tasks. Nothing was done")
+        return path
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         request: gate_loop.GateRequest = {

@@ -119,6 +119,11 @@ now:
   returned: success
   type: str
   sample: "2026-11-21T20:00:00.000000Z"
+answered_at:
+  description: The clock of the controller when the answer of the VM came. It comes from the controller and not from the VM.
+  returned: success
+  type: str
+  sample: "2026-11-21T20:00:00.500000Z"
 enabled_at:
   description:
     - The time since which events were requested on this VM at least once a day, by the marker in O(records_path).

@@ -60,7 +60,7 @@ options:
   changes:
     description:
       - Keys to set. Known are C(phase), C(reason), C(rule), C(decision), C(attempts), C(deadline), C(verified_at), C(approved_at), C(started_at),
-        C(missing_since), C(undone), C(told), C(outcome), C(watcher), C(boot_id), C(vm_id) and C(vm_name).
+        C(missing_since), C(undone), C(told), C(untold), C(outcome), C(watcher), C(boot_id), C(vm_id) and C(vm_name).
       - A new C(phase) is added to the history with the time, and goes to the system log. Phases are C(noticed), C(draining), C(drained), C(approved),
         C(started), C(gone), C(recovering), C(recovered), C(failed) and C(held).
       - Since version 2.0.0 of the collection, V(noticed) is refused while the record is C(draining), C(drained), C(approved) or C(started) and has no
@@ -281,6 +281,7 @@ record:
     missing_since: null
     undone: false
     told: [noticed]
+    untold: null
     outcome: null
     watcher: null
     methods:

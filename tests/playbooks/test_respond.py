@@ -127,14 +127,21 @@ def test_one_event_from_notice_to_recovery_and_a_second_run_changes_nothing(make
     assert len(lab.simulator.approvals()) == 1
 
 
-def test_people_who_cannot_be_told_block_nothing(make_lab: Make) -> None:
+def test_people_who_cannot_be_told_block_nothing_and_are_told_by_the_next_run(make_lab: Make) -> None:
     lab = make_lab(["web1"])
-    told = lab.folder / "told.yml"
+    told = lab.folder / "told.yml"  # beside the inventory
     told.write_text("- ansible.builtin.fail:\n    msg: no mail today\n")
     lab.simulator.event("Freeze", ["web1"], duration_in_seconds=5, notice=36000, started_seconds=60)
-    output = lab.respond(respond_wait=True, respond_notify_tasks=str(told))
-    assert "no mail today" in output
+    output = lab.respond(respond_wait=True, respond_notify_tasks="told.yml")
+    assert "noticed" in output and "no mail today" in output
     assert len(lab.simulator.approvals()) == 1
+    (record,) = lab.records("web1")
+    assert record["phase"] == "recovered" and record["told"] == [] and {"noticed", "recovered"} <= set(record["untold"])
+    told.write_text(f"- ansible.builtin.copy:\n    content: sent\n    dest: {lab.folder}/{{{{ respond_notify_phase }}}}\n    mode: '0600'\n")
+    lab.respond(respond_notify_tasks="told.yml")
+    assert (lab.folder / "noticed").exists() and (lab.folder / "recovered").exists()
+    (after,) = lab.records("web1")
+    assert set(after["told"]) == set(record["untold"]) and not after["untold"]
 
 
 def test_a_reboot_that_starts_the_service_again_is_drained_again(make_lab: Make) -> None:

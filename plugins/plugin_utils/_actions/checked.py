@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import time
 import typing as t
 
 from ansible.errors import AnsibleError
@@ -13,6 +14,7 @@ from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer, read_foreign_output, read_output, refuse
 
 Result = dict[str, t.Any]
@@ -55,6 +57,9 @@ class CheckedAction(NormalAction):
         """Return the checked result, as the play gets it."""
         self.note_host(task_vars)
         clean = read_answer(self.answers, self.host_name(), result, bool(self._task.async_val))
+        if "now" in clean:
+            # By the clock of the controller, for an answer is read long after it came where other hosts are slow. A VM's own key of this name is dropped.
+            clean["answered_at"] = utc_text(time.time())
         # On ansible-core 2.18 this keeps texts from being evaluated as templates.
         found: Result = wrap_var(clean)
         if Display().verbosity >= SHOW_INVOCATION:

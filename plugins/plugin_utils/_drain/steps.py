@@ -206,7 +206,7 @@ class Steps:
     def _stage(self, stage: str) -> None:
         order, entry, options = self._order, self._entry(), self._options()
         if order["kind"] == "tasks":
-            file = self._file(options.get(stage))
+            file = validation.find_task_file(str(options.get(stage)), self.request["places"])
             if file is None:
                 self._answer("failed", f"there is no file {options.get(stage)} in {', '.join(self.request['places'])}")
                 return
@@ -384,10 +384,6 @@ class Steps:
     def _options(self) -> dict[str, Any]:
         """Return the options as set, with the method's defaults for those that are not."""
         return {**catalogue.defaults_of(self._order["kind"], self._home()), **self._order["given"]}
-
-    def _file(self, name: Any) -> str | None:
-        files = (os.path.join(place, str(name)) for place in self.request["places"])
-        return next(filter(os.path.isfile, files), None)
 
     def result(self) -> dict[str, Any]:
         """Return what the role ends with."""

@@ -79,7 +79,7 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
         "summary": {
             **summary,
             "retired": [host.name for host in hosts if host.state == "retired"],
-            "problems": summary["problems"] + _remarks(observed_state, decided.budget, chosen),
+            "problems": summary["problems"] + _remarks(observed_state, decided.budget, phases, chosen),
         },
         "not_answered": not_answered,
         "fails": [
@@ -187,7 +187,7 @@ def _few_of_each(failed: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _remarks(observed_state: ObservedState, budget: allocation.Budget, settings: Settings) -> list[str]:
+def _remarks(observed_state: ObservedState, budget: allocation.Budget, phases: dict[str, str], settings: Settings) -> list[str]:
     """Return what operators should know: contradictions between VMs, overrides that do not count, and retired VMs whose names may be misspelt."""
     event_states = observed_state.event_states
     confused = [
@@ -207,7 +207,10 @@ def _remarks(observed_state: ObservedState, budget: allocation.Budget, settings:
     if observed_state.unknown_retired:
         names = ", ".join(observed_state.unknown_retired[:SHOWN]) + (" and others" if len(observed_state.unknown_retired) > SHOWN else "")
         found.append(f"respond_retired: {names}: no VM of this run, no member of a capacity group, and named by no event; correct the name, or remove it")
-    return found + [f"event {event_state.event.event_id}: {text}" for event_state in event_states for text in event_state.remarks]
+    for event_state in event_states:
+        failed = notifications.remarks(event_state, phases[event_state.key]) if settings.notify else []
+        found += [f"event {event_state.event.event_id}: {text}" for text in (*event_state.remarks, *failed)]
+    return found
 
 
 def _beginnings_of_ids(event_states: list[EventState], settings: Settings) -> list[str]:
@@ -250,7 +253,7 @@ def _actions(
             if action := methods.of(participant):
                 drains.append(keepers.add_to(event_state, participant, action))
         if settings.notify:
-            notices += notifications.actions(event_state, phases[event_state.key])
+            notices += notifications.actions(event_state, phases[event_state.key], settings.run.id)
     return [*written, *decided.approvals, *drains, *keepers.actions(event_states), *notices, *record_writes.prune(hosts)]
 
 

@@ -19,7 +19,7 @@ from .record_schema import Record, RecordsError
 from .transitions import PHASES, may_follow, refusal
 
 # The others are written by the store, or have an option of their own.
-CHANGEABLE = schema.TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told")
+CHANGEABLE = schema.TEXT_KEYS + ("phase", "rule", "decision", "attempts", "undone", "told", "untold")
 OUTCOMES = ("completed", "cancelled", "unknown")
 # A held record whose event is not known to be gone is kept longer than any notice that Azure gives.
 LONGEST_NOTICE = 8 * 86400
@@ -54,6 +54,7 @@ def apply_change(record: Record | None, event_id: str, change: RecordChange, now
     if change.method and _merge_method(after, _checked_method(change.method), now):
         after["undone"] = False
     phase = changes.pop("phase", None)
+    _note_notified(after, changes.pop("told", []), changes.pop("untold", None) or {})
     after.update(changes)
     _stamp(after, change.stamp, now)
     _enter(after, record, phase or after["phase"], now)
@@ -82,6 +83,13 @@ def _update_event(record: Record, event_id: str, event: t.Mapping[str, t.Any]) -
     record["event"]["resources"] = list(resources)
     duration = record["event"]["duration_in_seconds"]
     record["event"]["duration_in_seconds"] = None if duration in (None, "") else _whole(duration, "duration_in_seconds")
+
+
+def _note_notified(record: Record, told: t.Sequence[str], untold: t.Mapping[str, t.Any]) -> None:
+    """Add phases that operators were notified of, and phases whose notification failed: a run that notes one may not know what another has noted."""
+    record["told"] = list(dict.fromkeys([*record["told"], *told]))
+    failed = {**(record["untold"] or {}), **untold}
+    record["untold"] = {phase: about for phase, about in failed.items() if phase not in record["told"]} or None
 
 
 def _stamp(record: Record, stamps: t.Sequence[str], now: str) -> None:

@@ -41,6 +41,7 @@ RECORD_KINDS: t.Mapping[str, str] = {
     "missing_since": "time",
     "undone": "flag",
     "told": "texts",
+    "untold": "object",
     "outcome": "text",
     "watcher": "text",
     "methods": "methods",

@@ -89,13 +89,15 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
                 found.append(f"{key} is missing: {about.get('description')}{may}")
         elif not _fits(entry[key], about):
             found.append(f"{key} is wrong: {entry[key]}. It must be: {about.get('description')}")
-        elif about.get("type") == "task_file" and not _is_found(entry[key], places):
+        elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
     return found
 
 
-def _is_found(name: str, places: Sequence[str]) -> bool:
-    return os.path.isfile(name) or any(os.path.isfile(os.path.join(place, name)) for place in places)
+def find_task_file(name: str, places: Sequence[str]) -> str | None:
+    """Return the path of a task file of the user's own: an absolute one, or one below the first of these places that has it. None without a file."""
+    paths = (os.path.abspath(os.path.join(place, name)) for place in (*places, ""))
+    return next(filter(os.path.isfile, paths), None)
 
 
 def _fits(value: Any, about: Mapping[str, Any]) -> bool:

@@ -137,6 +137,9 @@ class Notify(Action):
     name: ClassVar[str] = "notify"
     phase: str
     changes: Mapping[str, Any]
+    """What is written to the record when they have run."""
+    failed: Mapping[str, Any]
+    """What is written to it when they have failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,6 +134,8 @@ class Record:
     started_at: float | None
     missing_since: float | None
     told: tuple[str, ...]
+    untold: Mapping[str, Any]
+    """The phases whose notification failed: the time of the first attempt (C(since)), and the run of the last one (C(run))."""
     outcome: str | None
     methods: tuple[Method, ...]
     watcher: str | None = None
@@ -275,6 +277,8 @@ class Observation:
     """By upgrade, the digest of the tasks file with which this VM was upgraded."""
     moved_at: float | None = None
     """The time of the last change of phase in any record."""
+    answered_at: float | None = None
+    """When the answer came, by the controller's clock; None where the controller has not noted it."""
     watcher: Watcher | None = None
     system: str | None = None
     """linux or windows."""

@@ -161,10 +161,10 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
         raise AssertionError("only a participant with a record gets here")
     again = deadlines.retry(participant, settings)
     text = record.reason or "no reason given"
-    participant = replace(participant, reason=f"the drain failed: {text}")
-    if again.exhausted:
-        at_last = f"the drain failed {again.failures} times at last: {text}" if again.failures > 1 else participant.reason
-        participant = replace(participant, failed=at_last)
+    reason = f"the drain failed: {text}"
+    at_last = f"the drain failed {again.failures} times at last: {text}" if again.exhausted and again.failures > 1 else reason
+    # Red from its first failure until a retry begins: a pass that ends here has not done what was to be done.
+    participant = replace(participant, reason=reason, failed=at_last, exhausted=again.exhausted)
     if participant.holds_changes and not deadlines.too_near_to_undo(event_state, participant, settings):
         return replace(participant, intent="undo")
     participant = replace(participant, intent=participant.undrained_intent)

@@ -150,6 +150,7 @@ def read_observation(value: Any) -> tuple[Observation | None, str | None]:
             leases=tuple(lease for item in plain_values.items(value.get("leases")) if (lease := _lease(item))),
             marks=_marks(value.get("upgrades")),
             mark_digests=_mark_digests(value.get("upgrades")),
+            answered_at=timestamps.parse(value.get("answered_at")),
             watcher=_watcher(value.get("watcher")),
             system=plain_values.text(value.get("system")),
             tombstones=_tombstones(value.get("tombstones"), identity),

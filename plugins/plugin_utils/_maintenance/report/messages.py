@@ -157,6 +157,9 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return "wait for its end"
     if event_state.approved:
         return "wait for Azure to start it"
+    if (given_up := [participant.host.name for participant in event_state.hit if participant.exhausted]) and event_state.override is None:
+        decides = f"take {', '.join(given_up)} out of service by hand, then decide (decide_action=approve)"
+        return f"{decides}; otherwise {_azure_starts(event_state)}"
     if hold := _start_hold(event_state):
         return f"{hold.way_out}; otherwise {_by_itself(event_state)}"
     if event_state.full and event_state.waits_for:
@@ -181,4 +184,8 @@ def _by_itself(event_state: EventState) -> str:
         return f"observe again in {duration(min(waits))}"
     if event_state.waits_for:
         return imperative(event_state.waits_for)
+    return _azure_starts(event_state)
+
+
+def _azure_starts(event_state: EventState) -> str:
     return "Azure starts it by itself" + (f" in {duration(event_state.left)}" if event_state.left and event_state.left > 0 else "")

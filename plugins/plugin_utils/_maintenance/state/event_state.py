@@ -62,7 +62,9 @@ class Participant:
     held_out: bool = False
     """Whether another event keeps the VM out of service."""
     failed: str | None = None
-    """Why it failed."""
+    """Why it failed: a pass is red in whose last plan any VM has failed. Nothing else of an event makes it red (intents.py)."""
+    exhausted: bool = False
+    """Whether its drain failed and is not retried."""
     beyond_capacity: bool = False
     """Whether it drains at its deadline without room."""
     may_act: bool = True
@@ -402,5 +404,8 @@ def _fixed(decision: Decision, participant: Participant) -> Decision:
 
 def clock_offset(host: Host, now: float) -> float:
     """Return what to add to the controller's time to get this VM's; small differences are the observation's own duration."""
-    difference = host.observation.now - now if host.observation else 0.0
+    observation = host.observation
+    if observation is None:
+        return 0.0
+    difference = observation.now - (now if observation.answered_at is None else observation.answered_at)
     return difference if abs(difference) > CLOCK_TOLERANCE else 0.0

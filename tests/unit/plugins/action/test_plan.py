@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 from unittest import mock
 
 import pytest
 from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.maintenance.azure.plugins.action import plan as module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import gate_loop, observations, pass_loop
@@ -69,7 +71,7 @@ class Play:
         self.hosts.read.clear()
         task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action="maintenance.azure.plan")
         templar = mock.Mock(template=lambda value: value)
-        action = module.ActionModule(task, mock.Mock(), mock.Mock(), mock.Mock(), templar, None)
+        action = module.ActionModule(task, mock.Mock(), mock.Mock(), DataLoader(), templar, None)
         with mock.patch.object(module.time, "time", lambda: NOW):
             return action.run(None, self.variables)
 
@@ -127,6 +129,7 @@ def test_without_a_pass_nothing_goes_on(registered: Any) -> None:
         ({"policy": "nobody"}, "no policy named"),
         ({"policy": [{"name": "x", "when": "((", "drain": True, "approve": "now"}]}, "when"),
         ({"settings": {"nothing": 1}}, "unknown setting"),
+        ({"notify_tasks": "nofity.yml", "places": ["/nowhere", "/there"]}, "respond_notify_tasks: there is no file nofity.yml in /nowhere, /there"),
     ],
 )
 def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given: dict[str, Any], words: str) -> None:
@@ -135,6 +138,18 @@ def test_what_was_asked_for_wrongly_fails_with_a_line_that_can_be_printed(given:
     assert words in found["msg"]
     assert found["msg"].isprintable()
     assert "exception" not in found
+
+
+def test_the_tasks_that_notify_are_found_as_those_of_a_drain_method_are_and_are_a_list(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "notify.yml").write_text("[]")
+    play = Play(a=observed("a"))
+    for name in ("notify.yml", str(tmp_path / "notify.yml")):
+        assert play.begin(notify_tasks=name, places=["/nowhere", str(tmp_path)])["request"]["notify_tasks"] == str(tmp_path / "notify.yml")
+    for content in ("password: hunter2", "- {", "- text"):
+        (tmp_path / "notify.yml").write_text(content)
+        found = play.begin(notify_tasks="notify.yml", places=[str(tmp_path)])
+        assert found["msg"].startswith(f"respond_notify_tasks: {tmp_path}/notify.yml is no list of tasks"), content
+        assert "hunter2" not in found["msg"]
 
 
 def test_a_gate_that_was_asked_for_wrongly_fails() -> None:

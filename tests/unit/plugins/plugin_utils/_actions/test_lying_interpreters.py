@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import pathlib
@@ -47,6 +48,8 @@ OBSERVATION: dict[str, t.Any] = {
     "upgrades": [],
     "records_problems": [],
     "records_readable": True,
+    # When it answered is the controller's to say: of a VM's clock only its own offset may come.
+    "answered_at": "2001-01-01T00:00:00.000000Z",
     "ansible_facts": {"respond_capacity": "evil", "ansible_host": "203.0.113.1"},
     "warnings": ["first\u001b[2J\nsecond"],
     "deprecations": [{"msg": "evil deprecation", "version": "9"}],
@@ -129,6 +132,8 @@ def test_what_vms_print_stays_with_them(play: tuple[dict[str, t.Any], str]) -> N
     assert hosts["web3"]["state"] == "ok"
     # What the controller adds to it is its own: what it asked for, and its variables.
     assert (seen["observation"].pop("asked"), seen["observation"].pop("vm_settings")["drain_methods"]) == ([], [])
+    answered_at = datetime.datetime.fromisoformat(seen["observation"].pop("answered_at"))
+    assert abs(datetime.datetime.now(datetime.timezone.utc) - answered_at) < datetime.timedelta(minutes=10)
     assert seen["observation"] == {key: OBSERVATION[key] for key in OBSERVATION if key in seen["observation"] and key != "warnings"} | {
         "failed": False,
         **({"warnings": seen["observation"]["warnings"]} if "warnings" in seen["observation"] else {}),

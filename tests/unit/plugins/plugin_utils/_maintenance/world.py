@@ -249,7 +249,7 @@ class World:
         if new or phase != record["phase"]:
             record["history"].append({"phase": phase, "at": timestamps.form(self.now)})
             self.log.append(f"{self.now - START:.0f} {machine.name} {event_id} {phase} {changes.get('reason') or ''}")
-        record.update(changes)
+        record.update(changes, told=list(dict.fromkeys([*record["told"], *changes.get("told", ())])))
         record.update({name: timestamps.form(self.now) for name in stamp})
         record["revision"] += 1
         self.maybe_cut()

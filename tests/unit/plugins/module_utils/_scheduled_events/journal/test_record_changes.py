@@ -39,7 +39,7 @@ def test_a_new_record_begins_with_noticed_and_has_every_key():
     assert set(record) == {
         *("format", "revision", "event", "phase", "reason", "history", "vm_id", "vm_name", "boot_id", "rule", "decision", "attempts"),
         *("deadline", "verified_at", "approving_at", "approved_at", "started_at", "missing_since", "undone"),
-        *("told", "outcome", "watcher", "methods"),
+        *("told", "untold", "outcome", "watcher", "methods"),
     }
 
 
@@ -148,6 +148,15 @@ def test_text_from_old_templates_is_understood():
     assert (record["attempts"], record["undone"], record["reason"], record["told"]) == (2, False, None, ["noticed"])
     assert record["event"]["duration_in_seconds"] == -1
     assert record["rule"] is None
+
+
+def test_phases_that_operators_were_notified_of_are_added_and_no_longer_untold():
+    failed = {phase: {"since": NOON, "run": "run1"} for phase in ("noticed", "held")}
+    record = apply_change(begun(), EVENT, RecordChange(changes={"told": ["drained"], "untold": {"held": failed["held"]}}), LATER)
+    record = apply_change(record, EVENT, RecordChange(changes={"untold": {"noticed": failed["noticed"]}}), LATER)
+    assert (record["told"], record["untold"]) == (["drained"], failed)
+    record = apply_change(record, EVENT, RecordChange(changes={"told": ["noticed", "drained"]}), LATER)
+    assert (record["told"], record["untold"]) == (["drained", "noticed"], {"held": failed["held"]})
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_record_is_read_as_it_was_written(path, files, host):
     assert reading.problems == [] and reading.readable
     (record,) = [one for one in reading.records if one["event"]["event_id"] == content["event"]["event_id"]]
     # What 1.x could not know is missing in its files: no watcher began its records.
-    assert record == {"watcher": None, **{key: value for key, value in content.items() if key != "lineage"}}
+    assert record == {"watcher": None, "untold": None, **{key: value for key, value in content.items() if key != "lineage"}}
 
 
 @each("event-")

@@ -144,6 +144,16 @@ def test_three_retries_and_no_more() -> None:
     assert [one["reason"] for one in once["failed"]] == ["vm1: the drain failed: it hangs"]
 
 
+@pytest.mark.parametrize("ago", [5, 80_000])
+def test_a_drain_that_failed_is_red_from_its_first_failure_on(ago: float) -> None:
+    found = plan(failed(ago, 1), vm("vm2", [event("E2", ("vm2",))]))
+    assert found["fails"] == ["vm1: the drain failed: it hangs"]
+    assert "drain vm2 E2" in acts(found), "other VMs are served"
+    # The retry is under way: what failed is being done.
+    again = record("draining", event(due=None), history=[*[{"phase": phase, "at": at(-9)} for phase in ("noticed", "failed", "draining")]])
+    assert plan(vm("vm1", [event(due=None)], [again]))["fails"] == []
+
+
 def test_a_failure_in_the_future_waits_its_pause_from_now() -> None:
     found = plan(failed(-500, 1), longest_requeue=100_000)
     assert acts(found) == []
@@ -164,13 +174,13 @@ def test_what_keeps_a_vm_drained_is_named_and_the_rest_counted() -> None:
         assert kept["reason"] == f"kept drained for {text}"
 
 
-@pytest.mark.parametrize(("ago", "red"), [(60, False), (60.5, True)])
-def test_an_undo_that_takes_too_long_is_reported_and_goes_on(ago: float, red: bool) -> None:
+@pytest.mark.parametrize(("ago", "late"), [(60, False), (60.5, True)])
+def test_an_undo_that_takes_too_long_is_reported_and_goes_on(ago: float, late: bool) -> None:
     its = record("failed", event(due=None), ago=ago, methods=[method("failed", error="it does not start")])
     found = plan(vm("vm1", [event(due=None)], [its]))
     assert acts(found) == ["undo vm1 E1"]
     assert [one["reason"] for one in found["failed"]] == (
-        ["vm1: what a failed drain changed could not be put back (service: it does not start)"] if red else []
+        ["vm1: what a failed drain changed could not be put back (service: it does not start)" if late else "vm1: the drain failed: no reason given"]
     )
 
 

@@ -152,6 +152,18 @@ def test_failures_are_shown() -> None:
     assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last: it hangs."
 
 
+def test_after_the_last_retry_what_comes_next_is_what_to_do() -> None:
+    two, decides = event(resources=("vm1", "vm2")), "take vm1 out of service by hand, then decide (decide_action=approve)"
+    history = [{"phase": "failed", "at": at(-900 + number)} for number in range(4)]
+    bad = record("failed", two, history=history, methods=[method("undone")], reason="it hangs")
+    (found,) = plan(vm("vm1", [two], [bad]), vm("vm2", [two], [record("held", two, reason="vm1 could not be drained for it")]))["events"]
+    assert found["next"] == f"{decides}; otherwise Azure starts it by itself in 15 min"
+    (before,) = plan(vm("vm1", [event()], [record("failed", history=history[1:], methods=[method("undone")])]))["events"]
+    assert "decide" not in before["next"], "it is retried"
+    mine = {**bad, "decision": {"action": "hold", "who": "alice", "why": None, "vm": None, "at": at(-1), "until": None}}
+    assert "decide" not in plan(vm("vm1", [two], [mine]), vm("vm2", [two]))["events"][0]["next"], "an operator has decided"
+
+
 def test_views_that_do_not_exist() -> None:
     with pytest.raises(StatusError, match="format must be one of text, json"):
         status(plan(vm("vm1")), "xml")
