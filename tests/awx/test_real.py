@@ -25,8 +25,10 @@ def rules(awx: Awx, **given: t.Any) -> None:
 
 def test_a_first_sync_that_fails_says_why_and_the_next_run_goes_on(awx: Awx) -> None:
     rules(awx, syncs=["failed", "successful"])
-    words = awx.refused()
+    ended = awx.run()
+    words = ended.refusal
     assert words.startswith(SYNC_FAILED) and "Could not resolve host - see awx_repository, awx_repository_branch, awx_project_credential" in words
+    assert ended.code != 0 and ended.output.count("fatal: [localhost]: ") == 1, ended.output
     assert awx.log.count("POST projects/update") == 0, "AWX starts the first one by itself"
 
     told = awx.applied("--check")
@@ -40,12 +42,28 @@ def test_a_first_sync_that_fails_says_why_and_the_next_run_goes_on(awx: Awx) -> 
 def test_a_sync_that_does_not_end_is_waited_for_with_a_limit(awx: Awx) -> None:
     rules(awx, syncs=["stuck"])
     words = awx.refused(awx_wait_seconds=1)
-    assert words.startswith("project Azure maintenance: its sync has not ended after 1 s, its status is pending - it goes on in AWX")
+    assert words.startswith("project Azure maintenance: its sync has not ended after 1 s, its status is pending - AWX may lack a free instance")
     assert "job_templates" in awx.objects and len(awx.objects["job_templates"]) == 1
     # AWX's dispatcher is started: the same sync ends, and no second one is started.
     awx.edit(lambda known: known["objects"]["project_updates"][0].update(outcome="successful"))
     awx.applied()
     assert "POST projects/update" not in awx.log
+
+
+def test_a_git_server_that_stays_silent_is_named_and_so_is_the_sync_to_cancel(awx: Awx) -> None:
+    """AWX ends no sync by itself, and a new one, with the corrected address, waits behind it."""
+    rules(awx, syncs=["silent", "successful"])
+    words = awx.refused(awx_wait_seconds=3, awx_repository="https://git.example.com/maintenance")
+    (silent,) = awx.objects["project_updates"]
+    cancel = f"cancel sync {silent['id']}, which AWX never ends by itself: curl -X POST "
+    assert "its sync has not ended after 3 s, its status is running: the Git server git.example.com does not answer" in words, words
+    assert cancel in words and f"/api/v2/project_updates/{silent['id']}/cancel/" in words
+
+    words = awx.refused(awx_wait_seconds=1)
+    assert f"its status is pending: it waits for the older sync {silent['id']}, which is running: the Git server git.example.com does not" in words, words
+    assert cancel in words
+    awx.edit(lambda known: known["objects"]["project_updates"][0].update(status="canceled"))
+    awx.applied()
 
 
 # The drill

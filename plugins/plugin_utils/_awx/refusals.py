@@ -20,14 +20,6 @@ LOGIN_VARIABLES = (("CONTROLLER_OAUTH_TOKEN",), ("TOWER_OAUTH_TOKEN",), ("CONTRO
 # Parts of their messages (module_utils/controller_api.py, read at commit 033cea7) -> what to do.
 ADVICE = (
     (
-        r"its sync has not ended",
-        "it goes on in AWX, which may lack a free instance or a running dispatcher: run this again when it has ended, or raise awx_wait_seconds",
-    ),
-    (
-        r"its sync ended as",
-        "see awx_repository, awx_repository_branch, awx_project_credential and the proxy of AWX's jobs, then run this again: it starts the next sync",
-    ),
-    (
         r"being used by running jobs",
         "wait for its jobs, or cancel them, then run this again; what was not removed yet has kept its schedules",
     ),

@@ -11,6 +11,15 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.awx.awx.plugins.plugin_utils.store import MANY, Refused, Store
 
 
+def failed_events(message):
+    """A real sync has the recap among its failed events, too."""
+    recap = "\r\nPLAY RECAP *****\r\nlocalhost                  : ok=0    changed=0    unreachable=0    failed=1"
+    return [
+        {"event": "runner_on_failed", "failed": True, "event_data": {"res": {"msg": message}}, "stdout": "fatal: [localhost]: FAILED!"},
+        {"event": "playbook_on_stats", "failed": True, "event_data": {}, "stdout": recap},
+    ]
+
+
 class LookupModule(LookupBase):
     def run(self, terms, variables=None, query_params=None, return_all=False):
         parts = terms[0].strip("/").split("/")
@@ -25,8 +34,7 @@ class LookupModule(LookupBase):
             if len(parts) == 2:
                 return [store.view(parts[0], item)]
             if parts[2] == "events":
-                failed = [{"failed": True, "event_data": {"res": {"msg": item["message"]}}, "stdout": "fatal: [localhost]: FAILED!"}]
-                return failed if item["status"] == "failed" else []
+                return failed_events(item["message"]) if item["status"] == "failed" else []
             if parts[2] == "survey_spec":
                 return [item.get("survey_spec", {})]
             return [store.view(MANY[parts[2]], store.by_id(MANY[parts[2]], number)) for number in item.get(parts[2], [])]

@@ -102,7 +102,7 @@ class Module:
         update = self.store.syncing(project) if self.endpoint.startswith("project") and self.params["wait"] and self.result["changed"] else None
         if update is None:
             return
-        if update["outcome"] == "stuck":
+        if update["outcome"] in ("stuck", "silent"):
             raise Refused("STAND-IN: the real module waits here without end, and says nothing")
         while update["status"] == "pending":
             self.store.tick()

@@ -55,8 +55,8 @@ class Refused(Exception):
 
 class Store:
     """The file. Rules: tokens (who may log in), down, deny (list of "METHOD endpoint", also PATCH and DELETE), playbooks (of a synchronized project),
-    syncs (how the next ones end: successful, failed, or stuck, which is never), deletion (after how many looks an inventory is gone), starts_late
-    (a job that starts when something is removed), invalid."""
+    syncs (how the next ones end: successful or failed; or never: stuck does not begin, silent runs for ever), deletion (after how many looks an inventory
+    is gone), starts_late (a job that starts when something is removed), invalid."""
 
     def __init__(self):
         self.path = pathlib.Path(os.environ["AWX_STAND_IN_STORE"])
@@ -82,9 +82,12 @@ class Store:
 
     def tick(self):
         for update in [each for each in self.objects.get("project_updates", []) if each["status"] in ACTIVE and each["outcome"] != "stuck"]:
+            # One of a project at a time.
+            if self.syncing(self.by_id("projects", update["project"])) is not update:
+                continue
             update["looks_left"] -= 1
             if update["looks_left"] < 0:
-                update["status"] = self.by_id("projects", update["project"])["status"] = update["outcome"]
+                self.set_status(update, "running" if update["outcome"] == "silent" else update["outcome"])
         for inventory in [each for each in self.objects.get("inventories", []) if each.get("pending_deletion")]:
             inventory["looks_left"] -= 1
             if inventory["looks_left"] < 0:
@@ -95,14 +98,22 @@ class Store:
         outcomes = self.rules.get("syncs") or ["successful"]
         outcome = outcomes.pop(0) if len(outcomes) > 1 else outcomes[0]
         message = "Failed to download remote objects and refs: fatal: unable to access '%s': Could not resolve host" % project.get("scm_url", "")
-        update = {"id": self.next_id, "project": project["id"], "status": "pending", "outcome": outcome, "job_explanation": "", "message": message}
-        update["looks_left"] = 1
+        update = {"id": self.next_id, "project": project["id"], "outcome": outcome, "job_explanation": "", "message": message, "looks_left": 1}
+        update.update(job_type="check", scm_url=project.get("scm_url", ""))
         self.next_id += 1
         self.objects.setdefault("project_updates", []).append(update)
-        project["status"] = "pending"
+        self.set_status(update, "pending")
         return update
 
+    def set_status(self, update, status):
+        """A project has the status of its newest sync."""
+        project = self.by_id("projects", update["project"])
+        update["status"] = status
+        if [each for each in self.objects["project_updates"] if each["project"] == project["id"]][-1] is update:
+            project["status"] = status
+
     def syncing(self, project):
+        """The oldest one that has not ended: the others wait for it."""
         return next((each for each in self.objects.get("project_updates", []) if each["project"] == project["id"] and each["status"] in ACTIVE), None)
 
     # Looking up
@@ -120,7 +131,9 @@ class Store:
 
     def find(self, endpoint, query):
         self.enter("GET", endpoint)
-        return [item for item in self.all(endpoint) if all(self.matches(item, key.split("__"), value) for key, value in query.items())]
+        fields = {key: value for key, value in query.items() if key != "order_by"}
+        found = [item for item in self.all(endpoint) if all(self.matches(item, key.split("__"), value) for key, value in fields.items())]
+        return sorted(found, key=lambda item: item[query["order_by"]]) if "order_by" in query else found
 
     def matches(self, item, path, value):
         if path[-1] == "in":

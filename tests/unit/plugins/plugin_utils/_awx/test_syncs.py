@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, refusals, syncs
+from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import reading, syncs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import may_make
 
 MARK = "[maintenance.azure]"
@@ -53,18 +53,46 @@ def test_the_last_error_lines_of_a_sync() -> None:
             {"event_data": {"res": {"msg": "\n".join(f"line {number}" for number in range(9))}}},
             {"event_data": {}, "stdout": red},
             {"event_data": {}, "stdout": red},
+            {"event": "playbook_on_stats", "event_data": {}, "stdout": "\r\nPLAY RECAP ***\r\nlocalhost : ok=0 changed=0 unreachable=0 failed=1"},
         ],
     }
     item = {"status": "failed", "summary_fields": {"last_update": {"id": 9}}}
     words = syncs.problem({"name": "P", "running": False, "item": item}, lambda endpoint, _query: answers[endpoint], 5)
-    assert words == "project P: its sync ended as failed: line 5; line 6; line 7; line 8; fatal: [localhost]: FAILED!"
-    assert refusals.explain(words).endswith("then run this again: it starts the next sync")
+    assert words == f"project P: its sync ended as failed: line 5; line 6; line 7; line 8; fatal: [localhost]: FAILED! - {syncs.ENDED}"
+
+
+def not_ended(status: str, updates: list[dict[str, t.Any]], url: str = "") -> str:
+    def ask(endpoint: str, query: t.Any) -> list[dict[str, t.Any]]:
+        assert endpoint == "project_updates" and query["project"] == 3 and query["order_by"] == "id"
+        return updates
+
+    return syncs.problem({"name": "P", "running": True, "item": {"id": 3, "status": status, "scm_url": url}}, ask, 5)
 
 
 def test_a_sync_that_says_nothing() -> None:
-    assert syncs.problem({"name": "P", "running": False, "item": {"status": "error"}}, lambda _endpoint, _query: [], 5) == "project P: its sync ended as error"
-    running = syncs.problem({"name": "P", "running": True, "item": {"status": "waiting"}}, lambda _endpoint, _query: [], 5)
-    assert running == "project P: its sync has not ended after 5 s, its status is waiting" and "awx_wait_seconds" in refusals.explain(running)
+    ended = syncs.problem({"name": "P", "running": False, "item": {"status": "error"}}, lambda _endpoint, _query: [], 5)
+    assert ended == f"project P: its sync ended as error - {syncs.ENDED}"
+    assert not_ended("waiting", [{"id": 8, "status": "waiting"}]) == (
+        f"project P: its sync has not ended after 5 s, its status is waiting - {syncs.NOT_BEGUN}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("https://user:secret@git.example.com:8443/a/b", "the Git server git.example.com"),
+        ("git@git.example.com:a/b.git", "the Git server git.example.com"),
+        ("ssh://git@git.example.com/a", "the Git server git.example.com"),
+        ("", "the Git server"),
+    ],
+)
+def test_a_running_sync_names_the_git_server_and_a_pending_one_the_older_sync(url: str, server: str) -> None:
+    alone = not_ended("running", [{"id": 8, "status": "running"}], url)
+    assert alone.startswith(f"project P: its sync has not ended after 5 s, its status is running: {server} does not answer, or AWX's jobs do not reach it - ")
+    behind = not_ended("pending", [{"id": 8, "status": "running", "scm_url": url}, {"id": 9, "status": "pending"}], url and "https://corrected.example.com/")
+    assert f"its status is pending: it waits for the older sync 8, which is running: {server} does not answer" in behind
+    for words in (alone, behind):
+        assert "cancel sync 8" in words and "/api/v2/project_updates/8/cancel/" in words and "secret" not in words and "corrected" not in words
 
 
 def test_an_object_in_deletion_counts_only_where_nothing_else_has_its_name() -> None:
