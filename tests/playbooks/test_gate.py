@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
+import subprocess
 import typing as t
 
 import pytest
@@ -89,8 +91,9 @@ def test_what_is_skipped_lets_the_next_batch_begin(make_lab: Make) -> None:
 def test_playbook_gate_holds_respond_off_until_it_is_given_back(make_lab: Make) -> None:
     lab = grouped(make_lab, "web1", "web2")
     answer = lab.folder / "answer.json"
-    lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_output=str(answer), gate_name="Firmware")
+    opened = lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_output=str(answer), gate_name="Firmware")
     found = json.loads(answer.read_text())
+    assert f"The gate is open for web1 (run tool0001). This run has leased it until {found['leased_until']}: until then no other run drains" in opened
     assert (found["go"], found["run"], found["batch"]) == (True, "tool0001", ["web1"])
     assert len(lab.leases("web1")) == 1
     assert lab.leases("web2") == []
@@ -99,7 +102,9 @@ def test_playbook_gate_holds_respond_off_until_it_is_given_back(make_lab: Make) 
     assert "upgrade 'Firmware'" in output
     assert lab.flag("web1").exists(), "it was drained under the upgrade"
     assert "The gate is closed" in lab.play("maintenance.azure.gate", code=2, gate_hosts="web1", gate_wait_seconds=0)
-    lab.play("maintenance.azure.gate", gate_hosts="web1", gate_run="tool0001", gate_action="release")
+    (release,) = re.findall(r"To release: (ansible-playbook -i .+)\"", opened)
+    done = subprocess.run(release, shell=True, env=lab.environment(), cwd=lab.folder.parent, capture_output=True, text=True, timeout=100, check=True)
+    assert "web1: released the lease of run tool0001." in done.stdout
     assert lab.leases("web1") == []
 
 
@@ -148,6 +153,7 @@ def test_in_check_mode_nothing_is_leased(make_lab: Make, tmp_path: pathlib.Path)
         ((), "web9", 2, "it is web9"),
         (("--limit", "web2"), "web1", 4, "--limit must not leave localhost out"),
         (("--limit", "localhost,web2"), "web1", 2, "none of web1 answered"),
+        (("-e", "gate_action=release"), "web1", 2, "gate_action=release needs gate_run"),
     ],
 )
 def test_an_answer_is_never_yes_because_nobody_was_asked(make_lab: Make, arguments: t.Sequence[str], hosts: str | None, code: int, words: str) -> None:

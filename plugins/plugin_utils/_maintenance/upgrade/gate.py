@@ -18,6 +18,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, MarkProgress, RestoreRecord, serialise
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
@@ -70,6 +71,7 @@ def make_gate(observations: Any, ask: Any, policy: Any = "default", settings: An
         "keepers": {host.name: _keeper(asked, host, observed_state, chosen) for host in batch},
         "blockers": [asdict(one) for one in found],
         "why": answer.why,
+        "leased_until": _leased_until(asked, board) if answer.go else None,
         "actions": [serialise(action) for action in actions],
         "requeue": {"seconds": _wait(answer, board), "why": answer.why[0] if answer.why else ""},
         "capacity": allocation.shown(budget),
@@ -107,6 +109,12 @@ class GateAnswer:
         if not self.leased:
             return [f"{', '.join(self.todo)} must be leased first, and then checked once more"]
         return [f"{name} has lost the record of its drain; it is written back from the copy on another VM first" for name in self.lost]
+
+
+def _leased_until(ask: GateRequest, board: leases.Leases) -> str | None:
+    """Return when the first of this run's leases on the batch expires unless renewed, by its VM's clock; None for a run that leases nothing."""
+    limits = [lease.limit for name in ask.batch for lease in board.own.get(name, {}).values() if lease.limit is not None]
+    return timestamps.to_the_second(min(limits)) if limits else None
 
 
 def _of_upgrade(settings: Settings) -> Settings:

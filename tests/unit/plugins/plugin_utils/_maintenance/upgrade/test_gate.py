@@ -72,6 +72,13 @@ def ended_event(seconds: float, outcome: str = "completed") -> dict[str, Any]:
 # --- Leases first, then an observation, then the batch -------------------------------------------------------------------
 
 
+def test_an_open_gate_says_until_when_its_batch_is_leased() -> None:
+    found = gate_decision(leased_vm("vm1", leases=[lease(left=90)]), leased_vm("vm2"), batch=("vm1", "vm2"))
+    assert (found["go"], found["leased_until"]) == (True, f"{at(90)[:19]}Z"), "the first that expires"
+    assert gate_decision(vm("vm1"))["leased_until"] is None
+    assert gate_decision(vm("vm1"), run={})["leased_until"] is None, "a run without an id leases nothing"
+
+
 def test_the_batch_is_leased_before_it_goes() -> None:
     found = gate_decision(vm("vm1"), vm("vm2"), batch=("vm1", "vm2"))
     assert (found["go"], steps(found), found["requeue"]["seconds"]) == (False, [f"acquire vm1 {OURS}", f"acquire vm2 {OURS}"], 0)
