@@ -18,7 +18,7 @@ PLAYBOOKS = ("respond", "gate", "upgrade", "decide", "status", "watch")
 # "as asked": the setting asks that nothing is done, and nothing is. "cannot matter" is not tried, and says why.
 TRIED = ("no difference", "refused", "as asked")
 OUTCOMES = (*TRIED, "cannot matter")
-KEYS = {"names", "cores", "outcome", "words", "why", "code", "alone", "at", "other", "ci"}
+KEYS = {"names", "cores", "outcome", "words", "why", "code", "alone", "waits", "silent", "at", "other", "ci"}
 OLDEST, NEWEST = (2, 18), (2, 21)
 
 
@@ -35,6 +35,8 @@ class Row:
     words: str = ""  # of "refused": what the run's red line says
     why: str = ""
     code: t.Any = None  # an exit code that differs from what the outcome says
+    silent: bool = False  # it asks not to say which VM did not answer
+    waits: bool = False  # tried with a run of respond that waits
     alone: bool = False  # it may mask another setting, or be masked, so it has a run of its own
     at: tuple[str, ...] = ()  # of a keyword: where in a user's own play
     cores: str = ""  # the versions of ansible-core that have it, where these are not all: 2.18, 2.19-, -2.19

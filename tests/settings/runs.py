@@ -57,6 +57,9 @@ class Run:
             return row.outcome if done.code and not done.did and named else f"{happened}{'' if named else f', no red line names {row.words}'}"
         if row.outcome == "as asked":
             return row.outcome if (done.code, done.did) == (row.code or 0, ()) else happened
+        if reference.tells and not done.tells and not row.silent:
+            happened += ", and not a word of the VM that did not answer"
+            return happened
         code = reference.code if row.code is None else row.code
         return row.outcome if (done.code, done.did) == (code, reference.did) else happened
 
@@ -74,13 +77,15 @@ def _runs_of(scene: scenes.Scene, known: t.Sequence[rows.Row]) -> t.Iterator[Run
         mine = row.on(scene.playbook)
         for at in _places(scene, mine):
             if mine.alone or mine.outcome != "no difference":
-                yield Run(scene, (mine,), at)
+                waits = mine.waits and scene.playbook == "respond"
+                yield Run(scenes.WAITING[scene.own] if waits else scene, (mine,), at)
                 continue
             # A second value of a setting needs a second run.
             turn = sum(other.name == mine.name for key, group in together.items() if key[:2] == (mine.kind, at) for other in group)
             together.setdefault((mine.kind, at, mine.code, turn), []).append(mine)
-    for (_kind, at, _code, _turn), group in together.items():
-        yield Run(scene, tuple(group), at)
+    for (kind, at, _code, _turn), group in together.items():
+        waits = kind == "configuration" and scene.playbook == "respond"
+        yield Run(scenes.WAITING[scene.own] if waits else scene, tuple(group), at)
 
 
 def _places(scene: scenes.Scene, row: rows.Row) -> tuple[str, ...]:

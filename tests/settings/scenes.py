@@ -58,11 +58,11 @@ class Done:
 
 
 class Scene:
-    """One playbook, or with ``own`` its role in a user's play."""
+    """One playbook, or with ``own`` its role in a user's play. One of respond that ``waits`` goes on until the VMs are put back."""
 
-    def __init__(self, playbook: str, own: bool) -> None:
-        self.playbook, self.own = playbook, own
-        self.name = f"own play of {playbook}" if own else playbook
+    def __init__(self, playbook: str, own: bool, waits: bool = False) -> None:
+        self.playbook, self.own, self.waits = playbook, own, waits
+        self.name = ("own play of " if own else "") + playbook + (" that waits" if waits else "")
 
     def play(self, folder: pathlib.Path, setting: Setting) -> Done:
         lab = Lab(folder, VMS)
@@ -73,15 +73,17 @@ class Scene:
 
     def _play(self, lab: Lab, setting: Setting) -> Done:
         lab.hosts["web3"].update(DEAD)
-        # An interval, so that the run pauses in the middle.
-        lab.hosts["web1"]["drain_methods"][0]["interval"] = 3
+        if self.waits:
+            # The pauses are longer than the time limits of tasks that are tried.
+            lab.hosts["web1"]["drain_methods"][0]["interval"] = 5
+            lab.all["respond_timing"]["check_interval"] = 2
         # One VM is drained by tasks of the operator, which the loop includes.
         for name, tasks in TASKS.items():
             (lab.folder / f"{name}.yml").write_text(tasks)
         lab.hosts["web2"]["drain_methods"] = [{"method": "tasks", **{name: str(lab.folder / f"{name}.yml") for name in TASKS}}]
         lab.all.update(folder=str(lab.folder), gate_quiet_seconds=0, gate_wait_seconds=60, upgrade_interval=1)
         lab.all["respond_capacity"] = [{"name": "web", "members": "{{ groups['all'] }}", "max_unavailable": 3}]
-        event = "" if self.playbook in ("gate", "upgrade", "watch") else lab.simulator.event("Reboot", VMS[:2], notice=LONG, started_seconds=LONG)
+        event = "" if self.playbook in ("gate", "upgrade", "watch") else lab.simulator.event("Reboot", VMS[:2], notice=LONG, started_seconds=120 if self.waits else LONG)
         variables = self._variables(lab, event)
         playbook = f"{ROLE}{'rolling_upgrade' if self.playbook == 'upgrade' else self.playbook}"
         if self.own:
@@ -120,6 +122,7 @@ class Scene:
     def _variables(self, lab: Lab, event: str) -> dict[str, t.Any]:
         hosts = ",".join(VMS[:2])
         return {
+            "respond": {"respond_wait": self.waits},
             "decide": {"decide_event_id": event, "decide_action": "hold", "decide_who": "alice", "decide_why": "later"},
             "status": {"status_format": "json", "status_file": str(lab.folder / "status.json")},
             "gate": {"gate_hosts": hosts},
@@ -141,7 +144,7 @@ class Scene:
             yield f"approved: {approval['status']}"
         for event in lab.simulator.ask("GET", "/events"):
             if event["event_status"] != "Scheduled":
-                yield f"the event is {event['event_status']}"
+                yield f"the event is {event['event_status'] or 'over'}"
         for vm in VMS:
             if not lab.flag(vm).exists():
                 yield f"{vm} is out of service"
@@ -186,3 +189,4 @@ def core_path() -> dict[str, str]:
 
 
 SCENES = [Scene(playbook, own) for playbook in rows.PLAYBOOKS for own in (False, True)]
+WAITING = {own: Scene("respond", own, waits=True) for own in (False, True)}
