@@ -60,7 +60,7 @@ def _version(text: str) -> tuple[int, int]:
 
 
 def load() -> list[Row]:
-    rows = [row for kind in KINDS for entry in yaml.safe_load((FOLDER / f"{kind.replace(' ', '_')}.yml").read_text()) for row in _rows(kind, entry)]
+    rows = [row for kind in KINDS for entry in yaml.safe_load((FOLDER / f"{kind.replace(' ', '_')}.yml").read_text()) for row in read(kind, entry)]
     for kind in KINDS:
         names = [(row.name, str(row.value), row.at) for row in rows if row.kind == kind]
         twice = {name for name in names if names.count(name) > 1}
@@ -69,7 +69,7 @@ def load() -> list[Row]:
     return rows
 
 
-def _rows(kind: str, entry: dict[str, t.Any]) -> t.Iterator[Row]:
+def read(kind: str, entry: dict[str, t.Any]) -> t.Iterator[Row]:
     if set(entry) - KEYS or entry["outcome"] not in OUTCOMES:
         raise MatrixError(f"{kind}: {entry}")
     more = {key: value for key, value in entry.items() if key not in ("names", "at")}

@@ -77,15 +77,14 @@ def _runs_of(scene: scenes.Scene, known: t.Sequence[rows.Row]) -> t.Iterator[Run
         mine = row.on(scene.playbook)
         for at in _places(scene, mine):
             if mine.alone or mine.outcome != "no difference":
-                waits = mine.waits and scene.playbook == "respond"
+                waits = mine.waits and scene.playbook == "respond" and (WHOLE or not scene.own)
                 yield Run(scenes.WAITING[scene.own] if waits else scene, (mine,), at)
                 continue
             # A second value of a setting needs a second run.
             turn = sum(other.name == mine.name for key, group in together.items() if key[:2] == (mine.kind, at) for other in group)
             together.setdefault((mine.kind, at, mine.code, turn), []).append(mine)
-    for (kind, at, _code, _turn), group in together.items():
-        waits = kind == "configuration" and scene.playbook == "respond"
-        yield Run(scenes.WAITING[scene.own] if waits else scene, tuple(group), at)
+    for (_kind, at, _code, _turn), group in together.items():
+        yield Run(scene, tuple(group), at)
 
 
 def _places(scene: scenes.Scene, row: rows.Row) -> tuple[str, ...]:
