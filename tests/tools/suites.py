@@ -35,6 +35,7 @@ LOADS = {
     "discovery": 0.5,
     "eda": 0.3,
     "monitoring": 0.5,
+    "settings": 0.6,
 }
 PLUGIN_KINDS = ("filter", "lookup", "modules", "test")
 TARGET_PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -157,6 +158,12 @@ def eda() -> Suite:
     return Suite("eda", ("python", "-m", "pytest", "-q", "-ra", "tests/eda"), 1500, "pytest", "eda", needs_environment("eda"), load=LOADS["eda"])
 
 
+def settings_names(core: str) -> Suite:
+    """Whether the matrix of Ansible's settings has the names of an older ansible-core; the suite itself asks the newest."""
+    environment_name = f"core-{core}"
+    return Suite(f"settings-{core}", ("python", "tests/settings/listed.py"), 300, environment=environment_name, needs=needs_environment(environment_name))
+
+
 def sanity(core: str, *options: str) -> Suite:
     environment_name = f"core-{core}" if core != "2.21" else "test"
     command = ("tests/tools/ansible_test.sh", "sanity", *options)
@@ -182,12 +189,15 @@ def heavy_suites() -> list[Suite]:
         Suite("discovery", ("bash", "tests/discovery/run.sh"), 600, "closing line", load=LOADS["discovery"]),
         integration("2.18", *TARGET_PYTHONS),
         drill("core-2.18"),
+        settings_names("2.18"),
         build_environment("core-2.19", "3.12"),
         integration("2.19", "3.8", "3.13"),
         drill("core-2.19"),
+        settings_names("2.19"),
         build_environment("core-2.20", "3.12"),
         integration("2.20", "3.9", "3.13"),
         drill("core-2.20"),
+        settings_names("2.20"),
         build_environment("core-2.21", "3.13"),
         integration("2.21", *TARGET_PYTHONS[1:]),
         # Whether the tests run as ansible-test wants it. Those of what modules and plugins use would find the same as in the suite `unit`.
