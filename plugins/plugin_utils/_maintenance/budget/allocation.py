@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.bud
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
@@ -62,6 +62,9 @@ class Budget:
     """Members that are unavailable now, before any action of this plan."""
     stuck: dict[str, str] = field(default_factory=dict)
     """Those of them that stay unavailable when their events end."""
+    latest: dict[str, str | None] = field(default_factory=dict)
+    """Members that are not observed again in this pass: why their latest observation has them unavailable, or None. For words only; C(out) has them all,
+    because a drain or an approval needs a new observation of each member."""
     leased: dict[str, str] = field(default_factory=dict)
     """Members that another run has a lease on, and may make unavailable."""
     hosts: dict[str, Host] = field(default_factory=dict)
@@ -78,7 +81,7 @@ def arrange(event_states: Sequence[EventState], hosts: Iterable[Host], board: Le
     """Hold the events that do not fit. This comes before the undo order: a VM is not kept drained for an event that is held."""
     if not settings.capacity:
         return unproven_drains.one_at_a_time(event_states, ()), Budget()
-    budget = _open(settings.capacity, event_states, hosts)
+    budget = _open(settings.capacity, event_states, hosts, now)
     _count_leases(budget, board)
     taken, stuck = Tally(budget.of, {**budget.leased, **budget.out}), Tally(budget.of, budget.stuck)
     units = [unit for event_state in event_states if event_state.ours for unit in _units(event_state) if _wants(budget, unit)]
@@ -118,13 +121,14 @@ def involved(settings: Settings, names: set[str]) -> set[str]:
 
 def shown(budget: Budget) -> list[dict[str, Any]]:
     """Return the groups as the plan shows them: which members are unavailable now, and why."""
+    out = {**budget.out, **budget.latest}
     return [
         {
             "name": group.name,
             "members": list(group.members),
             "max_unavailable": group.limit if group.configured else None,
             "keep": [one.source for one in group.keep],
-            "out": {member: budget.out[member] for member in group.members if member in budget.out},
+            "out": {member: why for member in group.members if (why := out.get(member))},
             "missing": [member for member in group.members if member in budget.missing],
             "held": full_groups.unusable(budget, group, ()),
             "disputed": dict(budget.disputed.get(group, {})),
@@ -136,7 +140,7 @@ def shown(budget: Budget) -> list[dict[str, Any]]:
 # --- Unavailable members ----------------------------------------------------------------------------------------------------------
 
 
-def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observed: Iterable[Host]) -> Budget:
+def _open(groups: tuple[Group, ...], event_states: Sequence[EventState], observed: Iterable[Host], now: float) -> Budget:
     of: dict[str, list[Group]] = {}
     for group in groups:
         for member in group.members:
@@ -159,7 +163,20 @@ def _open(groups: tuple[Group, ...], event_states: Iterable[EventState], observe
     # A VM that an event made unavailable is not in service, and perhaps not read either; it returns when the event is over.
     stuck = {name: why for name in of if name not in out and (why := _why_stuck(hosts.get(name)))}
     short = frozenset([group for name in missing for group in of[name]] + [group for group in groups if group.size not in (None, len(group.members))])
-    return Budget(groups, of, missing, short, {**out, **stuck}, stuck, hosts=hosts, serving=frozenset(out.keys() - firmly))
+    latest = _latest(hosts.values(), event_states, now)
+    return Budget(groups, of, missing, short, {**out, **stuck}, stuck, latest=latest, hosts=hosts, serving=frozenset(out.keys() - firmly))
+
+
+def _latest(hosts: Iterable[Host], event_states: Iterable[EventState], now: float) -> dict[str, str | None]:
+    """Return why each VM that is not observed again in this pass was unavailable when it was observed, and how long ago that was."""
+    left = {host.name: host.latest for host in hosts if host.state == "resting" and host.latest is not None}
+    why = {name: _why_not_serving(observation) for name, observation in left.items()}
+    for event_state in event_states:
+        for participant in event_state.participants:
+            if participant.host.name in left and _is_out(participant):
+                why[participant.host.name] = f"{participant.phase} for {event_state.event.event_id}"
+    seen = {name: now if observation.answered_at is None else observation.answered_at for name, observation in left.items()}
+    return {name: text and f"{text}, {timestamps.duration(now - seen[name])} ago" for name, text in why.items()}
 
 
 def _count_leases(budget: Budget, board: Leases) -> None:
@@ -192,12 +209,16 @@ def _why_stuck(host: Host | None) -> str | None:
     if host.state == "retired":
         return None
     if host.observation is None:
-        return "left alone, so not read" if host.state == "excluded" else "not read"
-    if host.observation.in_service is False:
+        return {"excluded": "left alone, so not read", "resting": "not observed again in this run"}.get(host.state, "not read")
+    return _why_not_serving(host.observation)
+
+
+def _why_not_serving(observation: Observation) -> str | None:
+    if observation.in_service is False:
         return "not in service"
     # Its upgrade was interrupted, and no health check shows that it serves.
-    begun = next((name for name, state in host.observation.marks.items() if state != "done"), None)
-    return f"in the middle of upgrade {begun!r}" if begun is not None and host.observation.in_service is None else None
+    begun = next((name for name, state in observation.marks.items() if state != "done"), None)
+    return f"in the middle of upgrade {begun!r}" if begun is not None and observation.in_service is None else None
 
 
 def _why_hit(event_state: EventState, participant: Participant) -> str | None:

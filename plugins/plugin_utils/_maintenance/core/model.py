@@ -330,6 +330,11 @@ class Host:
         return self.observation or self.last_observation
 
     @property
+    def latest(self) -> Observation | None:
+        """Return the observation that words and sums use: the present one, or that of a VM that is not observed again in this pass. It decides nothing."""
+        return self.observation or (self.last_observation if self.state == "resting" else None)
+
+    @property
     def own_name(self) -> str:
         """Return the name by which a document would name the VM, in lower case; the inventory's name is the best guess if its own is not known."""
         return self.identity.name or self.name.lower()

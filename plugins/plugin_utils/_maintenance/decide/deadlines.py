@@ -116,7 +116,7 @@ def _near(participant: Participant, last: float | None, before: float) -> Due:
 def deadline(participant: Participant, settings: Settings, now: float, *, begins: bool) -> float:
     """Return when a drain must be done, by the controller's clock: within its longest time, and soon enough before NotBefore."""
     began = participant.record.last("draining") if participant.record and not begins else None
-    limit = (now if began is None else min(began - clock_offset(participant.host, now), now)) + settings.drain_seconds
+    limit = (now if began is None else min(began - clock_offset(participant.host.observation, now), now)) + settings.drain_seconds
     if not participant.started and participant.event.not_before is not None:
         due = participant.event.not_before - settings.margin
         # If there is time, leave enough for a later pass to react to a failure.

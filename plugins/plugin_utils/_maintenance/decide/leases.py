@@ -235,5 +235,5 @@ def shown(hosts: Iterable[Host], settings: Settings) -> list[dict[str, Any]]:
     return [
         {"host": host.name, **{key: getattr(lease, key) for key in keys}, "ours": lease.run == settings.run.id}
         for host in hosts
-        for lease in (host.observation.leases if host.observation else ())
+        for lease in (host.latest.leases if host.latest else ())
     ]

@@ -80,8 +80,8 @@ def _remarks(event_state: EventState) -> list[str]:
     found += [
         f"{participant.host.name}: {problem}"
         for participant in event_state.participants
-        if participant.host.observation
-        for problem in participant.host.observation.problems[:OF_ONE_VM]
+        if participant.host.latest
+        for problem in participant.host.latest.problems[:OF_ONE_VM]
     ]
     return list(dict.fromkeys(found))
 
@@ -119,7 +119,7 @@ def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
         host.name: {
             "state": host.state,
             "error": host.error,
-            "in_service": host.observation.in_service if host.observation else None,
+            "in_service": host.latest.in_service if host.latest else None,
             "phase": _host_phase(host),
         }
         for host in hosts
@@ -127,16 +127,15 @@ def of_hosts(hosts: list[Host]) -> dict[str, dict[str, Any]]:
 
 
 def _host_phase(host: Host) -> str | None:
-    if host.observation is None:
+    if host.latest is None:
         return None
-    open_records = [record for record in host.observation.records.values() if record.phase != "recovered"]
+    open_records = [record for record in host.latest.records.values() if record.phase != "recovered"]
     return max(open_records, key=lambda record: record.history[-1][1] if record.history else 0.0).phase if open_records else None
 
 
 def summary(hosts: list[Host], event_states: list[EventState], settings: Settings, now: float) -> dict[str, Any]:
     """Summarise how complete the observations are."""
-    seen = [(host.name, host.observation or (host.last_observation if host.state == "resting" else None)) for host in hosts]
-    observations = [(name, observation) for name, observation in seen if observation is not None]
+    observations = [(host.name, host.latest) for host in hosts if host.latest is not None]
     return {
         "answered": len(observations),
         "unread": unread.causes(hosts),
@@ -148,7 +147,7 @@ def summary(hosts: list[Host], event_states: list[EventState], settings: Setting
         "watchers": watchers.summary(observations),
         "spot": [name for name, observation in observations if observation.spot and not watchers.is_alive(observation.watcher)],
         "lost": [name for name, observation in observations if observation.in_service is False and not _explained(observation.records.values())],
-        "clocks": [host.name for host in hosts if clock_offset(host, now)],
+        "clocks": [name for name, observation in observations if clock_offset(observation, now)],
         "wrong_settings": grouped((host.name, host.wrong_settings) for host in hosts if host.state != "retired"),
         "problems": grouped((name, observation.problems) for name, observation in observations),
         "events": len(event_states),

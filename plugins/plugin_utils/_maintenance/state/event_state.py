@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Override, Record
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Observation, Override, Record
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
@@ -402,9 +402,8 @@ def _fixed(decision: Decision, participant: Participant) -> Decision:
     return replace(decision, name=name, drain=rule["drain"], approve=rule["approve"], problem=None)
 
 
-def clock_offset(host: Host, now: float) -> float:
+def clock_offset(observation: Observation | None, now: float) -> float:
     """Return what to add to the controller's time to get this VM's; small differences are the observation's own duration."""
-    observation = host.observation
     if observation is None:
         return 0.0
     difference = observation.now - (now if observation.answered_at is None else observation.answered_at)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import status
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import acts, at, event, noted, plan, record, vm
 
 PAUSE = event(event_type="Freeze", duration_in_seconds=5)
@@ -48,6 +49,38 @@ def test_a_resting_vm_has_answered_and_holds_events_that_name_it() -> None:
     assert "vm2 had no event when this run began" in found["events"][0]["reason"]
     assert found["events"][0]["unmanaged"] == []
     assert acts(plan(vm("vm1", [event()], [record("drained", event(), ago=10)]), resting("vm2"))) == ["approve vm1 E1"]
+
+
+GROUPS = [{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}, {"name": "db", "members": ["db1", "db2"], "max_unavailable": 1}]
+
+
+def test_a_group_that_is_not_observed_again_is_shown_as_it_was_observed() -> None:
+    web = [vm("vm1", [event()], [record("draining")]), vm("vm2")]
+    found = plan(*web, resting("db1", answered_at=at(-90)), resting("db2", in_service=False, answered_at=at(-90)), capacity=GROUPS, has_health=True)
+    assert [(group["name"], group["out"]) for group in found["capacity"]] == [("web", {"vm1": "draining for E1"}), ("db", {"db2": "not in service, 90 s ago"})]
+    assert [line for line in status(found) if "not read" in line] == []
+    # What a record says counts, too; and one that was never read stays unread.
+    drained = resting("db1", records=[record("drained", event("E2", ("db1",)))], answered_at=at(-90))
+    found = plan(*web, drained, vm("db2", state="unreachable"), capacity=GROUPS, only_events=["E1"])
+    assert found["capacity"][1]["out"] == {"db1": "drained for E2, 90 s ago", "db2": "not read"}
+
+
+def test_an_old_observation_makes_no_room() -> None:
+    # Words take it for what it was; whether vm2 serves now is not known, and a drain of vm1 may be the second one.
+    found = plan(vm("vm1", [event()]), resting("vm2", in_service=True, answered_at=at(-90)), capacity=GROUPS[:1], has_health=True)
+    assert acts(found) == []
+    assert "vm1 would exceed it, together with vm2 (not observed again in this run)" in found["events"][0]["reason"]
+    assert found["capacity"][0]["out"] == {}
+
+
+def test_what_is_said_of_a_vm_is_its_latest_observation() -> None:
+    kept = record("drained", event("E2", ("db1",)))
+    lease = {"name": "claim-x", "run": "run000other", "digest": "d", "event_id": "E2", "kind": "events", "who": "bob", "groups": {}, "expired": False}
+    seen = {"records": [kept], "in_service": False, "leases": [lease], "records_problems": ["one thing"], "now": at(3510), "answered_at": at(-90)}
+    found = plan(vm("vm1"), resting("db1", **seen))
+    assert found["hosts"]["db1"] == {"state": "resting", "error": None, "in_service": False, "phase": "drained"}
+    assert (found["summary"]["clocks"], [one["run"] for one in found["leases"]]) == (["db1"], ["run000other"])
+    assert found["events"][0]["remarks"] == ["db1: one thing"]
 
 
 def test_events_that_ended_before_a_vm_rested_are_reported_as_over() -> None:
