@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import typing as t
 
 import pytest
@@ -12,6 +13,7 @@ from lab.lab import Lab
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.named_vms import LONGEST_NAME, MOST_NAMES
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx
+from eda.documented import GUIDE
 from eda.messages import EVENTS, message
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
 from eda.stand_ins.controller import TOKEN, Controller, wrong_answer
@@ -84,11 +86,29 @@ def test_the_next_news_of_an_event_starts_its_next_job(started: Started) -> None
     assert started.launched(before + 1).extra_vars["respond_only_events"] == EVENTS[0]
 
 
+def test_a_wrong_token_ends_the_rulebook_with_the_words_of_the_guide(
+    objects: list[dict[str, t.Any]], make_rulebook: t.Callable[..., Rulebook], tmp_path: pathlib.Path
+) -> None:
+    controller = Controller(objects)
+    try:
+        rulebook = make_rulebook(Lab(tmp_path, ["web1"]), RULEBOOKS[0][0])
+        rulebook.options = ["--controller-url", controller.url, "--controller-token", "wrong"]
+        rulebook.start(listens=False)
+        assert rulebook.process is not None and rulebook.process.wait(PATIENCE_SECONDS) == 1, rulebook.text()
+        words = "Terminating: 401, message='Unauthorized', url='{}/api/v2/config/'"
+        assert words.format(controller.url) in rulebook.text() and words.format("https://awx.example.com") in GUIDE.read_text()
+    finally:
+        controller.end()
+
+
 def test_the_stand_in_refuses_what_awx_refuses() -> None:
     text = {"variable": "a", "type": "text", "required": False}
     choice = {"variable": "a", "type": "multiplechoice", "required": True, "choices": ["true", "false"]}
     assert [bool(wrong_answer(text, answers)) for answers in ({}, {"a": "1"}, {"a": 1}, {"a": None})] == [False, False, True, True]
     assert [bool(wrong_answer(choice, answers)) for answers in ({}, {"a": "true"}, {"a": True}, {"a": "True"})] == [True, False, True, True]
+    assert wrong_answer(choice, {}) == "'a' value missing"
+    assert wrong_answer({**text, "min": 1}, {"a": ""}) == "'a' value  is too small (length is 0 must be at least 1)."
+    assert wrong_answer({**text, "max": 1}, {"a": "four"}) == "'a' value four is too large (must be no more than 1)."
 
 
 @pytest.mark.parametrize("name", [name for _rulebook, name in RULEBOOKS])
