@@ -106,9 +106,23 @@ def test_the_stand_in_refuses_what_awx_refuses() -> None:
     choice = {"variable": "a", "type": "multiplechoice", "required": True, "choices": ["true", "false"]}
     assert [bool(wrong_answer(text, answers)) for answers in ({}, {"a": "1"}, {"a": 1}, {"a": None})] == [False, False, True, True]
     assert [bool(wrong_answer(choice, answers)) for answers in ({}, {"a": "true"}, {"a": True}, {"a": "True"})] == [True, False, True, True]
-    assert wrong_answer(choice, {}) == "'a' value missing"
-    assert wrong_answer({**text, "min": 1}, {"a": ""}) == "'a' value  is too small (length is 0 must be at least 1)."
-    assert wrong_answer({**text, "max": 1}, {"a": "four"}) == "'a' value four is too large (must be no more than 1)."
+
+
+@pytest.mark.parametrize(
+    ("variable", "answers", "words"),
+    [
+        ("decide_event_id", {"decide_event_id": ""}, "'decide_event_id' value  is too small (length is 0 must be at least 1)."),
+        ("decide_event_id", {"decide_event_id": "  "}, ""),
+        ("decide_action", {}, "'decide_action' value missing"),
+        ("decide_hours", {"decide_hours": -1}, "'decide_hours' value -1 is too small (must be at least 0)."),
+        ("decide_hours", {"decide_hours": "4"}, "Value 4 for 'decide_hours' expected to be a numeric type."),
+        ("gate_wait_seconds", {"gate_wait_seconds": 100000}, "'gate_wait_seconds' value 100000 is too large (must be no more than 86400)."),
+    ],
+)
+def test_the_stand_in_has_the_words_of_a_real_awx(objects: list[dict[str, t.Any]], variable: str, answers: dict[str, t.Any], words: str) -> None:
+    """What a real one answered to these answers of these surveys (2024-10)."""
+    asked = [question for one in objects for question in one["arguments"].get("survey_spec", {}).get("spec", [])]
+    assert wrong_answer(next(question for question in asked if question["variable"] == variable), answers) == words
 
 
 @pytest.mark.parametrize("name", [name for _rulebook, name in RULEBOOKS])

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 TOKEN = "a-token-of-the-controller"
 TYPES = {"job_template": "jobs", "workflow_job_template": "workflow_jobs"}
+NUMBERS: dict[str, tuple[tuple[type, ...], str]] = {"integer": ((int,), "an integer"), "float": ((int, float), "a numeric type")}
 
 
 class Launch(t.NamedTuple):
@@ -31,12 +32,14 @@ class Launch(t.NamedTuple):
 
 
 def wrong_answer(question: t.Mapping[str, t.Any], answers: t.Mapping[str, t.Any]) -> str:
-    """Why AWX refuses the answer to a question; empty if it does not. Only the types that surveys of role awx have for these variables."""
+    """Why AWX refuses the answer to a question; empty if it does not. Only the types that surveys of role awx have."""
     name = question["variable"]
     if name not in answers:
         return f"'{name}' value missing" if question["required"] else ""
     if question["type"] == "text":
         return _wrong_text(name, answers[name], question)
+    if question["type"] in NUMBERS:
+        return _wrong_number(name, answers[name], question)
     if question["type"] == "multiplechoice":
         return "" if answers[name] in question["choices"] else f"Value {answers[name]} for '{name}' expected to be one of {question['choices']}."
     raise AssertionError(f"this stand-in does not know questions of type {question['type']}")
@@ -50,6 +53,17 @@ def _wrong_text(name: str, text: t.Any, question: t.Mapping[str, t.Any]) -> str:
         return f"'{name}' value {text} is too small (length is {size} must be at least {question['min']})."
     if size > question.get("max", size):
         return f"'{name}' value {text} is too large (must be no more than {question['max']})."
+    return ""
+
+
+def _wrong_number(name: str, number: t.Any, question: t.Mapping[str, t.Any]) -> str:
+    kinds, words = NUMBERS[question["type"]]
+    if type(number) not in kinds:
+        return f"Value {number} for '{name}' expected to be {words}."
+    if number < question.get("min", number):
+        return f"'{name}' value {number} is too small (must be at least {question['min']})."
+    if number > question.get("max", number):
+        return f"'{name}' value {number} is too large (must be no more than {question['max']})."
     return ""
 
 
