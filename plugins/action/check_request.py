@@ -12,6 +12,7 @@ import tempfile
 import typing as t
 from datetime import datetime, timezone
 
+from ansible.plugins.loader import action_loader, module_loader
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
@@ -23,6 +24,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.tasks_files import checked
 
 # The options of a view of a plan, with their defaults.
 VIEW = {"format": "text", "event_id": "", "file": ""}
@@ -30,10 +32,19 @@ SPEC = {
     "override": {"type": "dict"},
     "status": {"type": "dict", "options": {key: {"type": "str", "default": default} for key, default in VIEW.items()}},
     "batches": {"type": "dict", "options": {"by": {"type": "str", "default": "serial"}, "serial": {"type": "raw"}}},
+    "upgrade": {
+        "type": "dict",
+        "options": {
+            "name": {"type": "str", "required": True},
+            "tasks": {"type": "str", "required": True},
+            "check_tasks": {"type": "str", "default": ""},
+            "folders": {"type": "list", "elements": "str", "default": []},
+        },
+    },
     "observed": {"type": "str"},
     "options_of": {"type": "str"},
 }
-EXCLUSIVE = [("override", "status", "batches", "options_of")]
+EXCLUSIVE = [("override", "status", "batches", "upgrade", "options_of")]
 Values = t.Mapping[str, t.Any]
 
 
@@ -52,6 +63,8 @@ class ActionModule(OnController):
             return override_requests.answer(observations, asked, settings, datetime.now(timezone.utc).isoformat())
         if arguments["status"] is not None:
             return {"lines": _lines(state, arguments["status"])}
+        if arguments["upgrade"] is not None:
+            return self._upgrade(arguments["upgrade"])
         if why := self._wrong(arguments, variables):
             raise ValueError(why)
         return {}
@@ -65,6 +78,18 @@ class ActionModule(OnController):
         # Role approve takes one VM at a time, and may do so for one VM alone.
         is_alone = getattr(self._task._role, "_role_name", None) == "approve"
         return wrong or (None if is_alone else play_keywords.refused(self._task, asked_check_mode=variables.get("ansible_check_mode")))
+
+    def _upgrade(self, given: Values) -> Values:
+        if not given["name"].strip():
+            raise ValueError("upgrade_name is empty: it must be this upgrade's own name")
+        tasks = checked("upgrade_tasks", given["tasks"], given["folders"], self._loader.load_from_file, self._is_action)
+        check = given["check_tasks"] and checked("upgrade_check_tasks", given["check_tasks"], given["folders"], self._loader.load_from_file, self._is_action)
+        return {"tasks": tasks, "check_tasks": check}
+
+    def _is_action(self, word: str) -> bool:
+        """Return whether core finds an action of this name, as it does for a task that is included from where this one stands."""
+        collections = list(self._task.collections or [])
+        return any(loader.find_plugin_with_context(word, collection_list=collections).resolved for loader in (action_loader, module_loader))
 
 
 def _user() -> str:

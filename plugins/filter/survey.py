@@ -14,10 +14,12 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys
 
 
-def survey(argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = "") -> dict[str, Any]:
+def survey(
+    argument_specs: Any, questions: Any, defaults: Any = None, entry_points: Any = "main", name: Any = "", description: Any = "", extra_vars: Any = None
+) -> dict[str, Any]:
     """Return the survey."""
     try:
-        return surveys.survey(argument_specs, defaults, questions, entry_points, name, description)
+        return surveys.survey(argument_specs, defaults, questions, entry_points, name, description, extra_vars)
     except surveys.SurveyError as error:
         # Without the cause: ansible-core would print the text of the cause too, which is not made printable.
         raise AnsibleFilterError(f"maintenance.azure.survey: {printable(error, LONGEST_LINE)}") from None

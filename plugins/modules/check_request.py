@@ -46,6 +46,28 @@ options:
       serial:
         description: See O(maintenance.azure.batches#filter:serial).
         type: raw
+  upgrade:
+    description: The name and the tasks files of an upgrade. No message has any content of these files.
+    type: dict
+    version_added: 2.2.0
+    suboptions:
+      name:
+        description: See O(maintenance.azure.upgrade#role:main:upgrade_name).
+        type: str
+        required: true
+      tasks:
+        description: See O(maintenance.azure.upgrade#role:main:upgrade_tasks).
+        type: str
+        required: true
+      check_tasks:
+        description: See O(maintenance.azure.upgrade#role:main:upgrade_check_tasks).
+        type: str
+        default: ""
+      folders:
+        description: See O(maintenance.azure.upgrade#role:main:upgrade_tasks_folders).
+        type: list
+        elements: str
+        default: []
   options_of:
     description: The role of this collection whose options are checked, with the values that they have on the host.
     type: str
@@ -75,6 +97,16 @@ writes:
   type: list
   elements: dict
   sample: []
+tasks:
+  description: The path of O(upgrade.tasks), without links.
+  returned: with O(upgrade)
+  type: str
+  sample: /srv/upgrades/kernel.yml
+check_tasks:
+  description: The path of O(upgrade.check_tasks), without links. Empty without that file.
+  returned: with O(upgrade)
+  type: str
+  sample: ""
 lines:
   description: The lines of the view, or its data.
   returned: with O(status)
@@ -84,7 +116,14 @@ lines:
 
 from ansible.module_utils.basic import AnsibleModule
 
-ARGUMENTS = {"override": {"type": "dict"}, "status": {"type": "dict"}, "batches": {"type": "dict"}, "observed": {"type": "str"}, "options_of": {"type": "str"}}
+ARGUMENTS = {
+    "override": {"type": "dict"},
+    "status": {"type": "dict"},
+    "batches": {"type": "dict"},
+    "upgrade": {"type": "dict"},
+    "observed": {"type": "str"},
+    "options_of": {"type": "str"},
+}
 
 
 def main() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import typing as t
 
 import pytest
@@ -12,6 +13,7 @@ from lab.lab import Lab
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._eda.receiving.named_vms import LONGEST_NAME, MOST_NAMES
 from ansible_collections.maintenance.azure.tests.awx.conftest import Awx
+from eda.documented import GUIDE
 from eda.messages import EVENTS, message
 from eda.rulebook import PATIENCE_SECONDS, Rulebook
 from eda.stand_ins.controller import TOKEN, Controller, wrong_answer
@@ -84,11 +86,43 @@ def test_the_next_news_of_an_event_starts_its_next_job(started: Started) -> None
     assert started.launched(before + 1).extra_vars["respond_only_events"] == EVENTS[0]
 
 
+def test_a_wrong_token_ends_the_rulebook_with_the_words_of_the_guide(
+    objects: list[dict[str, t.Any]], make_rulebook: t.Callable[..., Rulebook], tmp_path: pathlib.Path
+) -> None:
+    controller = Controller(objects)
+    try:
+        rulebook = make_rulebook(Lab(tmp_path, ["web1"]), RULEBOOKS[0][0])
+        rulebook.options = ["--controller-url", controller.url, "--controller-token", "wrong"]
+        rulebook.start(listens=False)
+        assert rulebook.process is not None and rulebook.process.wait(PATIENCE_SECONDS) == 1, rulebook.text()
+        words = "Terminating: 401, message='Unauthorized', url='{}/api/v2/config/'"
+        assert words.format(controller.url) in rulebook.text() and words.format("https://awx.example.com") in GUIDE.read_text()
+    finally:
+        controller.end()
+
+
 def test_the_stand_in_refuses_what_awx_refuses() -> None:
     text = {"variable": "a", "type": "text", "required": False}
     choice = {"variable": "a", "type": "multiplechoice", "required": True, "choices": ["true", "false"]}
     assert [bool(wrong_answer(text, answers)) for answers in ({}, {"a": "1"}, {"a": 1}, {"a": None})] == [False, False, True, True]
     assert [bool(wrong_answer(choice, answers)) for answers in ({}, {"a": "true"}, {"a": True}, {"a": "True"})] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("variable", "answers", "words"),
+    [
+        ("decide_event_id", {"decide_event_id": ""}, "'decide_event_id' value  is too small (length is 0 must be at least 1)."),
+        ("decide_event_id", {"decide_event_id": "  "}, ""),
+        ("decide_action", {}, "'decide_action' value missing"),
+        ("decide_hours", {"decide_hours": -1}, "'decide_hours' value -1 is too small (must be at least 0)."),
+        ("decide_hours", {"decide_hours": "4"}, "Value 4 for 'decide_hours' expected to be a numeric type."),
+        ("gate_wait_seconds", {"gate_wait_seconds": 100000}, "'gate_wait_seconds' value 100000 is too large (must be no more than 86400)."),
+    ],
+)
+def test_the_stand_in_has_the_words_of_a_real_awx(objects: list[dict[str, t.Any]], variable: str, answers: dict[str, t.Any], words: str) -> None:
+    """What a real one answered to these answers of these surveys (2024-10)."""
+    asked = [question for one in objects for question in one["arguments"].get("survey_spec", {}).get("spec", [])]
+    assert wrong_answer(next(question for question in asked if question["variable"] == variable), answers) == words
 
 
 @pytest.mark.parametrize("name", [name for _rulebook, name in RULEBOOKS])

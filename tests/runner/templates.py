@@ -18,8 +18,8 @@ ROLES = ROOT / "roles"
 TEMPLATES: dict[str, dict[str, t.Any]] = {
     template["name"]: template for template in yaml.safe_load((ROLES / "awx" / "defaults" / "main.yml").read_text())["awx_job_templates"]
 }
-# What the role templates with its own variables, as AWX then has it.
-TEMPLATED = {"respond_pass_interval": 300}
+# What the role templates with its own variables, as AWX then has it. A job starts in its copy of the project.
+TEMPLATED = {"respond_pass_interval": 300, "upgrade_tasks_folders": ["."]}
 
 
 def _read(path: pathlib.Path) -> t.Any:
@@ -32,7 +32,8 @@ def survey(template: str) -> list[dict[str, t.Any]]:
         return []
     role = ROLES / asked["role"]
     specs, defaults = _read(role / "meta" / "argument_specs.yml"), _read(role / "defaults" / "main.yml")
-    spec: list[dict[str, t.Any]] = surveys.survey(specs, defaults, asked["questions"], asked.get("entry_points", "main"))["spec"]
+    bounds = TEMPLATES[template].get("extra_vars")
+    spec: list[dict[str, t.Any]] = surveys.survey(specs, defaults, asked["questions"], asked.get("entry_points", "main"), extra_vars=bounds)["spec"]
     return spec
 
 

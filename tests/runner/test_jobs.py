@@ -141,9 +141,12 @@ def test_a_word_is_written_under_the_name_of_the_user_of_awx(make_lab: Make, pla
 def test_a_rolling_upgrade_goes_through_all_batches(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1", "web2"])
     lab.all.update(gate_quiet_seconds=0, gate_wait_seconds=200)
-    tasks = lab.folder / "kernel.yml"
-    tasks.write_text("- ansible.builtin.copy:\n    content: new\n    dest: \"{{ respond_records_path }}/../kernel\"\n    mode: '0600'\n")
-    job = run(place, lab, "Maintenance rolling upgrade", upgrade_hosts="web", upgrade_name="Kernel", upgrade_tasks=str(tasks)).good()
+    template = "Maintenance rolling upgrade"
+    job = Job(place, lab.folder, TEMPLATES[template]["playbook"], inventory_of(lab))
+    tasks = "- ansible.builtin.copy:\n    content: new\n    dest: \"{{ respond_records_path }}/../kernel\"\n    mode: '0600'\n"
+    (job.folder / "project" / "kernel.yml").write_text(tasks)
+    answers = sent(template, upgrade_hosts="web", upgrade_name="Kernel", upgrade_tasks="kernel.yml")
+    job.run(answers, extra_vars(template), "-u root", **PROGRESS).good()
     assert [(lab.folder / vm / "kernel").read_text() for vm in lab.vms] == ["new", "new"]
     assert all(lab.flag(vm).exists() for vm in lab.vms)
     assert job.artifacts["upgrade_stats"] == {"vms": 2, "done": 2, "left": 0}

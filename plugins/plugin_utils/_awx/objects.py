@@ -187,7 +187,9 @@ def _survey(arguments: dict[str, Any], entry: Mapping[str, Any], what: str, spec
             f"the survey of {what} {entry['name']} needs role (one of {', '.join(sorted(specs))}), questions, and perhaps entry_points; it is {asked!r}"
         )
     try:
-        arguments["survey_spec"] = surveys.survey(specs[role], defaults.get(role), asked.get("questions") or [], asked.get("entry_points", "main"))
+        arguments["survey_spec"] = surveys.survey(
+            specs[role], defaults.get(role), asked.get("questions") or [], asked.get("entry_points", "main"), extra_vars=arguments.get("extra_vars")
+        )
     except surveys.SurveyError as error:
         raise AwxError(f"the survey of {what} {entry['name']}: {error}") from error
     arguments["survey_enabled"] = True

@@ -20,7 +20,9 @@ from typing import Any
 PLAIN = {"str": "text", "path": "text", "int": "integer", "float": "float", "list": "text", "dict": "textarea"}
 LENGTH = 1024
 HOW = {"list": "Several, separated by commas.", "dict": "As JSON."}
-QUESTION_KEYS = ("name", "label", "min", "max")
+QUESTION_KEYS = ("name", "label", "min", "max", "choices")
+# The end of the name of an option for a tasks file, and of one for the folders where these are.
+TASKS, FOLDERS = "_tasks", "_tasks_folders"
 MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
 
 
@@ -35,13 +37,16 @@ def survey(
     entry_points: Any = "main",
     name: str = "",
     description: str = "",
+    extra_vars: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the survey in AWX's own form."""
+    """Return the survey in AWX's own form. extra_vars: those of the template, which bound the files that its survey asks for."""
     options = options_of(argument_specs, entry_points)
     asked = [_question(asking, options, defaults or {}) for asking in questions]
     twice = sorted({each["variable"] for each in asked if [other["variable"] for other in asked].count(each["variable"]) > 1})
     if twice:
         raise SurveyError(f"asked twice: {', '.join(twice)}")
+    for question in asked:
+        _bounded(question, options, extra_vars or {})
     return {"name": name, "description": description, "spec": asked}
 
 
@@ -59,14 +64,14 @@ def options_of(argument_specs: Mapping[str, Any], entry_points: Any = "main") ->
 
 
 def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one question. ``asking`` is an option's name, or {name, label, min, max}."""
+    """Return one question. ``asking`` is an option's name, or {name, label, min, max, choices}."""
     wanted = {"name": asking} if isinstance(asking, str) else asking
     if not isinstance(wanted, Mapping) or "name" not in wanted or set(wanted) - set(QUESTION_KEYS):
         raise SurveyError(f"a question is an option's name, or has the keys {', '.join(QUESTION_KEYS)}; it is {asking!r}")
     option = str(wanted["name"])
     if option not in options:
         raise SurveyError(f"{option} is no option; there are {', '.join(sorted(options))}")
-    specification = options[option]
+    specification = _chosen(option, options[option], wanted)
     question: dict[str, Any] = {
         "question_name": str(wanted.get("label") or label(option)),
         "question_description": _explanation(specification),
@@ -78,6 +83,29 @@ def _question(asking: Any, options: Mapping[str, Mapping[str, Any]], defaults: M
     _bounds(question, wanted)
     _default(question, specification.get("default", _literal(defaults.get(option))))
     return question
+
+
+def _chosen(option: str, specification: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the specification with the choices that the question brings."""
+    if "choices" not in wanted:
+        return specification
+    if specification.get("choices") or specification.get("type", "str") != "str" or not wanted["choices"]:
+        raise SurveyError(f"{option}: choices are a list for an option that is a text and has none of its own")
+    return {**specification, "choices": wanted["choices"]}
+
+
+def _bounded(question: Mapping[str, Any], options: Mapping[str, Any], extra_vars: Mapping[str, Any]) -> None:
+    """Refuse a question by which anybody who may start the template could choose any file of the execution environment."""
+    option = str(question["variable"])
+    if option.endswith(FOLDERS):
+        raise SurveyError(f"{option} bounds what a survey may ask for, and is no question itself: set it in extra_vars of the template")
+    if not option.endswith(TASKS) or question["type"] != "text":
+        return
+    bounds = option.partition("_")[0] + FOLDERS
+    bounded = bounds in options and bool(extra_vars.get(bounds))
+    if not bounded:
+        other = f", or the template the folders in extra_vars ({bounds})" if bounds in options else ""
+        raise SurveyError(f"{option} names a file: give the question its choices{other}")
 
 
 def question_type(option: str, specification: Mapping[str, Any]) -> str:

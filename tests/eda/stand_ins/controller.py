@@ -4,8 +4,8 @@
 """A STAND-IN for the part of AWX's API that ansible-rulebook uses to launch templates, because no registry has AWX.
 
 What it accepts is what AWX accepts, as its source says (awx/main/models/mixins.py at commit 0123329, _accept_or_ignore_variables and
-_survey_element_validation; awx/api/views: a launch with wrong answers is 400, and what was left out is in ignored_fields of the 201). Its templates are those
-that role awx makes.
+_survey_element_validation; awx/api/views: a launch with wrong answers is 400, and what was left out is in ignored_fields of the 201), and its words are those
+of a real one. Its templates are those that role awx makes, in the organization that the role makes for them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import typing as t
 from urllib.parse import parse_qs, urlsplit
 
 TOKEN = "a-token-of-the-controller"
-ORGANIZATION = "Default"
 TYPES = {"job_template": "jobs", "workflow_job_template": "workflow_jobs"}
+NUMBERS: dict[str, tuple[tuple[type, ...], str]] = {"integer": ((int,), "an integer"), "float": ((int, float), "a numeric type")}
 
 
 class Launch(t.NamedTuple):
@@ -32,12 +32,14 @@ class Launch(t.NamedTuple):
 
 
 def wrong_answer(question: t.Mapping[str, t.Any], answers: t.Mapping[str, t.Any]) -> str:
-    """Why AWX refuses the answer to a question; empty if it does not. Only the types that surveys of role awx have for these variables."""
+    """Why AWX refuses the answer to a question; empty if it does not. Only the types that surveys of role awx have."""
     name = question["variable"]
     if name not in answers:
         return f"'{name}' value missing" if question["required"] else ""
     if question["type"] == "text":
         return _wrong_text(name, answers[name], question)
+    if question["type"] in NUMBERS:
+        return _wrong_number(name, answers[name], question)
     if question["type"] == "multiplechoice":
         return "" if answers[name] in question["choices"] else f"Value {answers[name]} for '{name}' expected to be one of {question['choices']}."
     raise AssertionError(f"this stand-in does not know questions of type {question['type']}")
@@ -46,8 +48,22 @@ def wrong_answer(question: t.Mapping[str, t.Any], answers: t.Mapping[str, t.Any]
 def _wrong_text(name: str, text: t.Any, question: t.Mapping[str, t.Any]) -> str:
     if not isinstance(text, str):
         return f"Value {text} for '{name}' expected to be a string."
-    if not question.get("min", 0) <= len(text) <= question.get("max", len(text)):
-        return f"'{name}' value of {len(text)} letters is too small or too large (must be {question['min']} to {question['max']})."
+    size = len(text)
+    if size < question.get("min", 0):
+        return f"'{name}' value {text} is too small (length is {size} must be at least {question['min']})."
+    if size > question.get("max", size):
+        return f"'{name}' value {text} is too large (must be no more than {question['max']})."
+    return ""
+
+
+def _wrong_number(name: str, number: t.Any, question: t.Mapping[str, t.Any]) -> str:
+    kinds, words = NUMBERS[question["type"]]
+    if type(number) not in kinds:
+        return f"Value {number} for '{name}' expected to be {words}."
+    if number < question.get("min", number):
+        return f"'{name}' value {number} is too small (must be at least {question['min']})."
+    if number > question.get("max", number):
+        return f"'{name}' value {number} is too large (must be no more than {question['max']})."
     return ""
 
 
@@ -110,7 +126,7 @@ class Controller:
         one = self.templates[number]
         asks = {name: bool(one["arguments"].get(name)) for name in (f"ask_{what}_on_launch" for what in ("limit", "labels", "inventory", "variables"))}
         launch = f"/api/v2/{one['kind']}s/{number}/launch/"
-        summary = {"organization": {"name": ORGANIZATION}}
+        summary = {"organization": {"name": one["arguments"]["organization"]}}
         return {"id": number, "type": one["kind"], "name": one["name"], "related": {"launch": launch}, "summary_fields": summary, **asks}
 
     def post(self, path: str, body: dict[str, t.Any]) -> tuple[int, t.Any]:

@@ -95,3 +95,30 @@ def test_several_entry_points() -> None:
         survey(specs, {}, [], "less")
     with pytest.raises(SurveyError, match="asked twice: a_one"):
         survey(specs, {}, ["a_one", "a_one"])
+
+
+UPGRADE = {"main": {"options": {"upgrade_tasks": {"type": "str"}, "upgrade_check_tasks": {"type": "str"}, "upgrade_tasks_folders": {"type": "list"}}}}
+RESPOND = {"main": {"options": {"respond_notify_tasks": {"type": "str"}, "respond_format": {"type": "str", "choices": ["text"]}}}}
+
+
+@pytest.mark.parametrize(
+    ("specs", "asking", "extra_vars", "words"),
+    [
+        (UPGRADE, "upgrade_tasks", {}, r"upgrade_tasks names a file: give the question its choices, or the template the folders in extra_vars \(upgrade_t"),
+        (UPGRADE, "upgrade_check_tasks", {"upgrade_tasks_folders": []}, "upgrade_check_tasks names a file"),
+        (UPGRADE, "upgrade_tasks_folders", {"upgrade_tasks_folders": ["/a"]}, "upgrade_tasks_folders bounds what a survey may ask for"),
+        (RESPOND, "respond_notify_tasks", {"respond_tasks_folders": ["/a"]}, "respond_notify_tasks names a file: give the question its choices$"),
+        (RESPOND, {"name": "respond_format", "choices": ["a"]}, {}, "respond_format: choices are a list for an option that is a text and has none"),
+        (RESPOND, {"name": "respond_notify_tasks", "choices": []}, {}, "respond_notify_tasks: choices are a list"),
+    ],
+)
+def test_no_question_asks_for_any_file(specs: dict[str, t.Any], asking: t.Any, extra_vars: dict[str, t.Any], words: str) -> None:
+    with pytest.raises(SurveyError, match=words):
+        survey(specs, {}, [asking], extra_vars=extra_vars)
+
+
+def test_a_file_is_chosen_from_a_list_or_lies_in_a_folder() -> None:
+    (chosen,) = survey(UPGRADE, {}, [{"name": "upgrade_tasks", "choices": ["a.yml", "b.yml"]}])["spec"]
+    assert (chosen["type"], chosen["choices"]) == ("multiplechoice", ["a.yml", "b.yml"])
+    (typed,) = survey(UPGRADE, {}, ["upgrade_tasks"], extra_vars={"upgrade_tasks_folders": ["/runner/project"]})["spec"]
+    assert typed["type"] == "text"

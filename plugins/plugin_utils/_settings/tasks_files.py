@@ -1,0 +1,64 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# PRIVATE to the collection: it can have breaking changes at any time.
+"""Check a file of tasks before Ansible includes it: core prints the first lines of a file that has no tasks, whatever that is.
+
+The name may come from a survey of AWX. So the file is not opened outside of the folders that the settings name, and no message has any of its content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+BLOCK = ("block", "rescue", "always")
+# An action by its full name: core says what is missing where the collection is.
+FULL_NAME = re.compile(r"[a-z_]\w*(\.\w+){2,}")
+Load = Callable[[str], Any]
+Known = Callable[[str], bool]
+
+
+class TasksFileError(ValueError):
+    """The file cannot be included; the message is for an operator."""
+
+
+def checked(option: str, name: str, folders: Sequence[str], load: Load, known: Known) -> str:
+    """Return the path of a tasks file. C(load) reads YAML, and C(known) tells whether a word is the name of an action."""
+    path, here = os.path.realpath(name), os.getcwd()
+    where = f"{option} is {json.dumps(name)}"
+    started = "" if os.path.isabs(name) else f". Relative paths start at {here}, where Ansible was started"
+    if not name.strip():
+        raise TasksFileError(f"{option} is empty: it must be your tasks file")
+    if folders and not any(_is_in(path, os.path.realpath(folder)) for folder in folders):
+        raise TasksFileError(f"{where}, which is not in {', '.join(folders)} ({option.partition('_')[0]}_tasks_folders){started}")
+    if not os.path.isfile(path):
+        raise TasksFileError(f"{where}, and there is no such file{started}")
+    try:
+        content = load(path)
+    except Exception:  # noqa: BLE001  of any kind, and its text has lines of the file
+        raise TasksFileError(f"{where}, and that is no YAML, or cannot be read") from None
+    if not _are_tasks(content, known):
+        raise TasksFileError(f"{where}, and that is no list of tasks")
+    return path
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return os.path.commonpath([path, folder]) == folder
+
+
+def _are_tasks(content: Any, known: Known) -> bool:
+    return isinstance(content, Sequence) and not isinstance(content, str) and bool(content) and all(_is_task(task, known) for task in content)
+
+
+def _is_task(task: Any, known: Known) -> bool:
+    if not isinstance(task, Mapping):
+        return False
+    if "block" in task:
+        return all(_are_tasks(task[part], known) for part in BLOCK if task.get(part))
+    words = [str(word) for word in task]
+    return any(word in ("action", "local_action") or FULL_NAME.fullmatch(word) or known(word) for word in words)
