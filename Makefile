@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Each target needs nothing but make and Python 3.12 or newer, and sets up the rest below .build. No root, and no network but the
+# Each target needs nothing but make and Python 3.12 or newer (drill, test, unit: 3.11), and sets up the rest below .build. No root, and no network but the
 # package index that pip uses; fleet-test alone needs root, and Debian's packages, and pictures alone graphviz.
 .DEFAULT_GOAL := help
 .PHONY: help drill test unit bench lint fleet-test pictures mutation environment clean

@@ -13,6 +13,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_cont
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import haproxy, steps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
 SPEC = {
@@ -56,7 +57,8 @@ class ActionModule(OnController):
 
 def _go_on(failed: dict[str, t.Any] | None, variables: dict[str, t.Any]) -> steps.Steps:
     chosen = steps.Steps(dict(variables[REGISTERED]))
-    message, line = steps.failure(failed["task"], failed["result"]) if failed else ("", "")
+    # A task's name is the operator's own word for it, but for tasks of this collection: they are no concern of who reads the reason.
+    message, line = steps.failure("" if chosen.kind == HAPROXY else failed["task"], failed["result"]) if failed else ("", "")
     said = "drain_tasks_state" if chosen.kind == "tasks" else "method_answer"
     chosen.go_on(
         steps.Came(

@@ -142,8 +142,15 @@ def test_in_check_mode_nothing_is_leased(make_lab: Make, tmp_path: pathlib.Path)
     lab = grouped(make_lab, "web1", "web2")
     (lab.folder / "none.yml").write_text("[]")
     output = lab.play("maintenance.azure.rolling_upgrade", "--check", upgrade_hosts="all", upgrade_name="Kernel", upgrade_tasks="none.yml")
-    assert "web1" in output
+    assert '"Batch 1 of 2: web1",' in output and '"Batch 2 of 2: web2"' in output
     assert not list(tmp_path.rglob("claim-*"))
+
+
+def test_an_upgrade_whose_tasks_are_not_there_says_where_it_looked(make_lab: Make) -> None:
+    lab = make_lab(["web1"])
+    output = lab.play("maintenance.azure.rolling_upgrade", code=2, upgrade_hosts="all", upgrade_name="november", upgrade_tasks="upp.yml")
+    assert f"upgrade_tasks must be a tasks file that is there; upp.yml was looked for as {lab.folder.resolve()}/upp.yml." in output
+    assert "upgrade_name is missing" not in output
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_one_fault_domain_at_a_time_and_what_was_skipped_comes_back(make_lab: Ma
     more = {"upgrade_by": "fault_domain", "upgrade_serial": 1, "gate_closed": "skip", "gate_wait_seconds": 20, "upgrade_wait": 240}
     event = lab.simulator.event("Reboot", ["web1"], notice=LONG)
     shown = upgrade(lab, "--check", **more)
-    assert '"fault domain 0: web1",' in shown and '"fault domain 0: web3",' in shown and '"fault domain 1: web2"' in shown
+    assert '"Batch 1 of 3, fault domain 0: web1",' in shown and "of 3, fault domain 0: web3" in shown and "of 3, fault domain 1: web2" in shown
     assert "The gate would open for web2" in shown and "The gate would open for web3" in shown
     assert f"The gate is closed for web1: Reboot {event} names web1" in shown
     assert "Skipped" not in shown, "in check mode nothing is skipped, and nothing comes back"

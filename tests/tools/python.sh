@@ -3,13 +3,13 @@
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Prints the path of a Python: "python.sh" of 3.12 or newer, "python.sh 3.9" of exactly that version.
+# Prints the path of a Python: "python.sh" of 3.12 or newer, else of 3.11, "python.sh 3.9" of exactly that version.
 # Looks on PATH and in pyenv's folder. Every candidate is started once: pyenv's shims exist for versions that are not there.
 set -u
 
 wanted="${1:-}"
 versions=("$wanted")
-[ -n "$wanted" ] || versions=(3.12 3.13 3.14)
+[ -n "$wanted" ] || versions=(3.12 3.13 3.14 3.11)
 
 says_version() {
     "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null
@@ -29,7 +29,7 @@ done
 if [ -n "$wanted" ]; then
     echo "Python $wanted is missing: neither on PATH nor under ${PYENV_ROOT:-$HOME/.pyenv}/versions." >&2
 else
-    echo "Python 3.12 or newer is missing: neither on PATH (python3.12, python3.13, python3.14, python3) nor under" >&2
-    echo "${PYENV_ROOT:-$HOME/.pyenv}/versions. Install it (Debian and Ubuntu: python3.12 and python3.12-venv), then run make again." >&2
+    echo "Python 3.11 or newer is missing: neither on PATH (python3.11 to python3.14, python3) nor under" >&2
+    echo "${PYENV_ROOT:-$HOME/.pyenv}/versions. Install it (Debian and Ubuntu: python3 and python3-venv), then run make again." >&2
 fi
 exit 1

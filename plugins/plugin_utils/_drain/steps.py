@@ -77,10 +77,10 @@ class Came:
 
 
 def failure(task: str, result: Any) -> tuple[str, str]:
-    """Return the message of a failed task, and the same in one line with the task's name; of a loop, that of the first item that failed."""
+    """Return the message of a failed task, and the same in one line with the task's name, if it has one; of a loop, that of the first item that failed."""
     given = mapping(result)
     failed = next((one for one in map(mapping, items(given.get("results"))) if flag(one.get("failed"))), given)
-    line = f"{task}: {failed.get('msg') or 'failed'}"
+    line = f"{task}: {failed.get('msg') or 'failed'}".removeprefix(": ")
     if "rc" in failed:
         line += f", exit code {failed['rc']}"
     if failed.get("stderr"):

@@ -67,7 +67,7 @@ def import_all() -> dict[str, Known]:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("ansible", "ansible_collections")]:
         module = sys.modules.pop(name)
         # A module that put another one in its own place is run again.
-        if not WRITTEN.fullmatch(name) and module.__name__ == name and module.__file__:
+        if not WRITTEN.fullmatch(name) and module.__name__ == name and getattr(module, "__file__", None):
             found[name] = Known(module, zlib.crc32(pathlib.Path(module.__file__).read_bytes()))
     return found
 

@@ -95,6 +95,8 @@ FILE_NAME = re.compile(r"(event-[a-z0-9-]{1,80})\.([1-9][0-9]{0,8})\.json")
 FOREIGN = "foreign-"
 # The kind of an error: nothing can be written.
 NOT_WRITTEN = "not_written"
+# The kind of an error: another writer was faster.
+CONFLICT = "conflict"
 UNREADABLE = "unreadable-"
 
 
@@ -108,7 +110,7 @@ class RecordsError(ScheduledEventsError):
     @property
     def conflict(self) -> bool:
         """Return whether another writer was faster."""
-        return self.kind == "conflict"
+        return self.kind == CONFLICT
 
 
 def not_written(where: str, error: Exception) -> RecordsError:

@@ -20,7 +20,7 @@ from ..host.files import Files
 from ..host.system import Host
 from ..imds.enabled_since import boot_id_of
 from ..journal.record_changes import RecordChange
-from ..journal.record_schema import NOT_WRITTEN, RecordsError
+from ..journal.record_schema import CONFLICT, NOT_WRITTEN, RecordsError
 from ..journal.record_store import RecordStore
 from ..lease.host_marks import leave_mark
 from ..lease.lease_operations import UnderLease
@@ -88,8 +88,9 @@ class Acting:
             result.update(self._take(str(name), action))
         except Exception as error:  # a damaged file, a bug: the results of the other actions must reach the controller
             result.update(self._failure(error))
-            if result["error_kind"] == NOT_WRITTEN:
-                return result  # the plan reports it, once for all actions
+            if result["error_kind"] in (NOT_WRITTEN, CONFLICT):
+                # The plan reports the first, once for all actions. The second is a race of two runs: the next iteration observes and decides anew.
+                return result
             words = "{} could not {} {}: {}".format(self._about.get("vm_name") or "this VM", name, result["event_id"] or "?", result["msg"])
             self._access.warn(printable(words, LONGEST_LINE))
         return result

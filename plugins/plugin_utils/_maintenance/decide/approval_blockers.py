@@ -57,8 +57,15 @@ def _policy(event_state: EventState) -> str | None:
 
 
 def _contested(event_state: EventState) -> str | None:
-    found = [participant.contested for participant in event_state.participants if participant.named and participant.contested]
-    return f"{found[0]}; set respond_vm_id in the inventory to tell them apart" if found else None
+    found = [participant for participant in event_state.participants if participant.named and participant.contested]
+    if not found:
+        return None
+    # Only Azure says which of two VMs of one name an event means: by their resource groups. respond_vm_id shows an impostor alone.
+    if thin := [participant.host.name for participant in found if participant.host.identity.group is None]:
+        way_out = f"the metadata of {', '.join(thin)} lacks the resource group (resourceGroupName): see what answers there, or run respond for one at a time"
+    else:
+        way_out = "set respond_vm_id in the inventory to tell them apart"
+    return f"{found[0].contested}; {way_out}"
 
 
 def _unmanaged(event_state: EventState, settings: Settings) -> str | None:

@@ -11,6 +11,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.con
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import CHANGES, drained_now
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
 
 # Intents of a VM that is undone or recovered, now or later.
@@ -162,6 +163,8 @@ def _idle(event_state: EventState, event_phase: str) -> str:
         return f"{decides}; otherwise {_azure_starts(event_state)}"
     if hold := _start_hold(event_state):
         return f"{hold.way_out}; otherwise {_by_itself(event_state)}"
+    if overrides.blocker(event_state.override):
+        return f"end the override with decide_action=release; otherwise {_by_itself(event_state)}"
     if event_state.full and event_state.waits_for:
         return imperative(event_state.waits_for)
     return _by_itself(event_state)

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, some
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import read_configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
@@ -246,16 +248,30 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders:
 
 def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list[str]:
     """Return what to do on a VM where Ansible cannot: the methods are undone in reverse order."""
-    commands = [f"    {item['id']}: {item['by_hand']}" for item in reversed(participant["changed"]) if item["by_hand"]]
-    if not commands:
-        return []
     # The settings of a VM, or its folder alone. The default is another one on Windows.
     about = folders.get(participant["host"])
+    commands = [f"    {item['id']}: {_own_undo(item, about) or item['by_hand']}" for item in reversed(participant["changed"]) if item["by_hand"]]
+    if not commands:
+        return []
     folder = about.get("records_path") if isinstance(about, Mapping) else about
     if not folder or folder == DEFAULT_PATH:
         folder = WINDOWS_FOLDER if participant["windows"] else DEFAULT_PATH
     where = f"{folder}{'/' if '/' in str(folder) else BACKSLASH}{participant['record']}"
     return [f"  To put {participant['host']} back by hand, run there in this order, and leave its record {where} for the next pass:", *commands]
+
+
+def _own_undo(item: Mapping[str, Any], settings: Any) -> str | None:
+    """Return the undo of a method command as the controller's settings of this VM have it, or None. A record may say anything.
+
+    Without a name of its own an entry is known by its number, which may be another one by now: then only the single command is sure.
+    """
+    given = plain_values.mapping(settings)
+    entries = [one for one in read_configured(given.get("drain_methods"), given.get("drain_methods_former")) if one.kind == item["method"] == "command"]
+    for entry in entries:
+        if entry.name == item["id"] and (entry.named or len(entries) == 1):
+            line = entry.given.get("undo")
+            return printable(line if isinstance(line, str) else shlex.join(plain_values.texts(line)), LONGEST_LINE) or None
+    return None
 
 
 def _found(item: Mapping[str, Any]) -> str:

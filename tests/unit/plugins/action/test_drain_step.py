@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 
 from ansible_collections.maintenance.azure.plugins.action.drain_step import ActionModule
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import steps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import renamed
 
 BEGIN: dict[str, t.Any] = {
@@ -33,6 +34,15 @@ def test_a_step_goes_on_from_what_is_registered() -> None:
     assert (then["do"], then["result"]["state"], then["result"]["record"]) == ("end", "draining", {"revision": 1})
     failed = run({"__drain_step": first}, failed={"task": "A task", "result": {"msg": "why"}})
     assert (failed["do"], failed["action"]["problem"]) == ("act", "why")
+
+
+@pytest.mark.parametrize(("kind", "error"), [("haproxy", "lb1: no answer"), ("tasks", "HAProxy | Fail: lb1: no answer")])
+def test_a_reason_has_the_names_of_the_operator_s_own_tasks_alone(kind: str, error: str) -> None:
+    part = {"methods": [{"kind": kind, "name": "1", "problem": None}], "first": True, "last": True}
+    state = {**run(begin={**BEGIN, "act": "drain"}), "parts": [part], "do": "stage", "step": "check"}
+    with mock.patch.object(steps.Steps, "go_on", autospec=True) as go_on:
+        run({"__drain_step": state}, failed={"task": "HAProxy | Fail", "result": {"msg": "lb1: no answer"}})
+    assert go_on.call_args.args[1].failure == error
 
 
 def test_wrong_settings_fail_the_validation() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ...host.machine.commands import CommandResult
+from ...host.machine.commands import TIMED_OUT, CommandResult
 from ...host.machine.machine import Machine
 from .method import DRAINED, DRAINING, LONGEST_MESSAGE, LOST, UNDOING, UNDONE, Answer, Method, MethodError, Option, Task
 
@@ -54,5 +54,7 @@ def _run(machine: Machine, task: Task, stage: str, expected: t.Sequence[int]) ->
     result = machine.commands.run(line, task.environment, seconds)
     if result.code not in expected:
         why = result.errors.strip()[-LONGEST_ERROR:]
-        raise MethodError(f"{stage} ended with exit code {result.code}{': ' + why if why else ''}")
+        # The program may have set itself a limit with GNU timeout, which ends with the same code.
+        how = f"reached a timeout (exit code {TIMED_OUT}; option timeout is {seconds} s)" if result.code == TIMED_OUT else f"ended with exit code {result.code}"
+        raise MethodError(f"{stage} {how}{': ' + why if why else ''}")
     return result

@@ -302,4 +302,5 @@ def test_no_record_that_a_vm_returns_breaks_a_step(own: pathlib.Path, written: A
 def test_a_failure_is_one_line_and_of_a_loop_the_first() -> None:
     assert failure("T", {"msg": "m", "rc": 3, "stderr": "x" * 500}) == ("m", "T: m, exit code 3: " + "x" * 400)
     assert failure("T", {"msg": "All", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}]}) == ("All", "T: b")
-    assert failure("", {}) == ("The drain failed.", ": failed")
+    assert failure("", {}) == ("The drain failed.", "failed")
+    assert failure("", {"msg": "lb1: no answer"})[1] == "lb1: no answer"

@@ -140,6 +140,16 @@ def test_one_vm_twice_in_the_inventory_is_reported_and_not_approved() -> None:
     assert acts(plan(*done)) == []
 
 
+def test_two_vms_of_one_name_are_told_what_tells_them_apart() -> None:
+    def held(**more: str) -> str:
+        two = [vm(host, [event()] if host == "a" else [], vm_name="vm1", identity={"name": "vm1", "vm_id": host, **more}) for host in ("a", "b")]
+        return str(plan(*two)["events"][0]["reason"])
+
+    lacking = "a and b both say that they are VM vm1; the metadata of a lacks the resource group (resourceGroupName)"
+    assert held().startswith(lacking) and "respond_vm_id" not in held()
+    assert held(resource_group="rg").endswith("set respond_vm_id in the inventory to tell them apart")
+
+
 def test_names_are_found_by_identity_and_not_by_inventory() -> None:
     found = plan(vm("web-1.example", [event(resources=("WEB1",))], vm_name="web1", identity={"name": "web1"}))
     assert found["events"][0]["hosts"] == ["web-1.example"]

