@@ -29,7 +29,7 @@ class ActionModule(EitherWay):
         if self._task.async_val:
             return super().run_on_vm(task_vars)
         # Ansible itself reports a VM that was never reachable; only a VM that was reachable before is waited for.
-        self._low_level_execute_command(":", sudoable=False)
+        self.without_exceptions(lambda: self._low_level_execute_command(":", sudoable=False))
 
         def run(arguments: dict[str, t.Any]) -> dict[str, t.Any]:
             return self.without_exceptions(lambda: self._execute_module(module_args=arguments, task_vars=task_vars))

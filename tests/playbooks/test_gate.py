@@ -149,8 +149,8 @@ def test_in_check_mode_nothing_is_leased(make_lab: Make, tmp_path: pathlib.Path)
 def test_an_upgrade_whose_tasks_are_not_there_says_where_it_looked(make_lab: Make) -> None:
     lab = make_lab(["web1"])
     output = lab.play("maintenance.azure.rolling_upgrade", code=2, upgrade_hosts="all", upgrade_name="november", upgrade_tasks="upp.yml")
-    assert f"upgrade_tasks must be a tasks file that is there; upp.yml was looked for as {lab.folder.resolve()}/upp.yml." in output
-    assert "upgrade_name is missing" not in output
+    assert f"upgrade_tasks is \"upp.yml\", and there is no such file. Relative paths start at {lab.folder.resolve()}" in output
+    assert "upgrade_name is empty" not in output
 
 
 @pytest.mark.parametrize(

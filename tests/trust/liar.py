@@ -5,7 +5,8 @@
 """The Python of a VM that was taken over: runs Ansible's modules as they are, and gives what it likes as their answer.
 
 The first argument is a JSON file with lies by module name (``*`` is any), the others are Ansible's own. A lie has ``merge`` (keys over the
-honest answer), ``answer`` (in its place), ``raw`` (text in its place) or ``raw_hex`` (bytes in its place), and may have ``hang`` (seconds).
+honest answer), or in its place ``answer``, ``raw`` (text), ``raw_hex`` (bytes) or ``megabytes`` (a text of so many), and may have ``hang``
+(seconds).
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def main() -> int:
     time.sleep(lie.get("hang", 0))
     if "raw_hex" in lie:
         sys.stdout.buffer.write(bytes.fromhex(lie["raw_hex"]))
+    elif "megabytes" in lie:
+        if not module_of(arguments):
+            sys.stdin.buffer.read()  # the module comes that way
+        sys.stdout.write('{"vm_name": "')
+        for _one in range(lie["megabytes"]):
+            sys.stdout.write("x" * 1024 * 1024)
     elif "raw" in lie:
         sys.stdout.write(lie["raw"])
     elif "answer" in lie:

@@ -15,7 +15,10 @@ from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_output import Bound, bounded
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer, read_foreign_output, read_output, refuse
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable
 
 Result = dict[str, t.Any]
 
@@ -32,6 +35,7 @@ class CheckedAction(NormalAction):
     # Whether that module runs now, and not a module of another collection that the work uses.
     _is_own_module = False
     _host_name = "the host"
+    _bound: Bound
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> Result:
         return self.finished(self.run_on_vm(task_vars or {}), task_vars or {})
@@ -41,13 +45,22 @@ class CheckedAction(NormalAction):
         return self.without_exceptions(lambda: super(CheckedAction, self).run(None, task_vars))
 
     def without_exceptions(self, run: t.Callable[[], t.Any]) -> Result:
-        """Run the module. Pass on core's own errors, such as an unreachable VM; any other exception makes the answer a failure."""
+        """Run the module within bounds. Pass on core's own errors, such as an unreachable VM; any other exception makes the answer a failure."""
         try:
-            return t.cast("Result", run())
+            with bounded(limits.BYTES, limits.MEMORY) as self._bound:
+                return t.cast("Result", run())
         except AnsibleError:
             raise
+        except Unusable as error:
+            return refuse(self.answers, self.host_name(), str(error))
+        except MemoryError:
+            return refuse(self.answers, self.host_name(), f"to read it takes more than {limits.MEMORY} bytes of memory")
         except Exception as error:  # any error of core over an unusable result
             return refuse(self.answers, self.host_name(), f"ansible-core cannot read it ({type(error).__name__})")
+
+    def cleanup(self, force: bool = False) -> None:
+        """Remove the module's folder on the VM. What the VM answers to this is read within bounds, too."""
+        self.without_exceptions(lambda: super(CheckedAction, self).cleanup(force) or {})
 
     def host_name(self) -> str:
         """Return the host that the module runs on."""
@@ -93,6 +106,7 @@ class CheckedAction(NormalAction):
 
     def _low_level_execute_command(self, *given: t.Any, **named: t.Any) -> t.Any:
         result = super()._low_level_execute_command(*given, **named)
+        self._bound.check()
         # Only the run of a module has input; everything else is core's own housekeeping.
         if "in_data" in named and isinstance(result.get("stdout"), str) and (clean := self._clean_output(result["stdout"])) is not None:
             result.update(stdout=clean, stdout_lines=clean.splitlines())

@@ -47,7 +47,7 @@ class EitherWay(CheckedAction):
         if not getattr(self._connection._shell, "_IS_WINDOWS", False):
             return super().run(tmp, task_vars)
         result: dict[str, t.Any] = ActionBase.run(self, tmp, task_vars)
-        result.update(self.finished(self.run_from_here(task_vars or {}), task_vars or {}))
+        result.update(self.finished(self.without_exceptions(lambda: self.run_from_here(task_vars or {})), task_vars or {}))
         return result
 
     def run_from_here(self, task_vars: dict[str, t.Any]) -> dict[str, t.Any]:

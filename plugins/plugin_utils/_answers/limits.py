@@ -12,6 +12,8 @@ BYTES = 16 * 1024 * 1024
 # Values in an answer, counted by their separators before it is parsed: each costs a few microseconds here, however few bytes it has. The answer
 # above has 480,000; reading and planning with a million takes less than 4 s.
 VALUES = 1_000_000
+# Bytes of memory that a worker may take more while it reads a VM. Values and bytes at the limits here take half of it.
+MEMORY = 256 * 1024 * 1024
 # Characters of a text that is not a sentence, such as an id. The VM limits each of its texts to 4,096.
 TEXT = 16 * 1024
 # Names of resources in the events of an answer, all together, and as many in its records. The plan and the play's tasks repeat them: each costs 0.3 ms of

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import BAD_ANSWER
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers as answers_module
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
@@ -50,6 +51,7 @@ def observation(host: str, found: HostResults, settings: VMSettings, before: Map
         "state": state,
         "error": error,
         "observation": observation,
+        "unusable": state == "failed" and plain_values.mapping(found.observed).get("error_kind") == BAD_ANSWER,
         "methods": list(settings["methods"]),
         "labels": dict(settings["labels"]),
         "wrong_settings": list(settings["wrong"]),

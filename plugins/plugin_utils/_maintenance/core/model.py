@@ -318,6 +318,8 @@ class Host:
     """Events (lower case) whose lease by this run the VM acknowledged before its last observation."""
     cannot_write: str | None = None
     """Why it cannot write its records, so that it takes no action; None as far as this run knows."""
+    unusable: bool = False
+    """Whether it did answer, with what no intact VM answers."""
 
     @property
     def ok(self) -> bool:

@@ -51,6 +51,12 @@ def none_read(hosts: Sequence[Host]) -> str | None:
     return f"Could not read any of {len(asked)} VMs: {'; '.join(shown)}"
 
 
+def unusable(hosts: Sequence[Host]) -> list[str]:
+    """Return why the run fails for VMs that did answer. A reboot or a lost connection is no reason for such an answer, so a person must look at them."""
+    names = [host.name for host in hosts if host.unusable]
+    return [f"What {some(names, SHOWN_HOSTS)} answered is not usable, as no intact VM answers; nothing was done there: look at it"] if names else []
+
+
 def failure(hosts: Sequence[Host], settings: Settings) -> str | None:
     """Return why the run fails for VMs that did not answer, or None.
 

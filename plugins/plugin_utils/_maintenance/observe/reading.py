@@ -93,6 +93,7 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         listed_before=_forms(given["listed_before"]) if isinstance(given.get("listed_before"), Sequence) else None,
         acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
         cannot_write=plain_values.text(given.get("cannot_write")) or _cannot_write(observation),
+        unusable=observation is None and bool(plain_values.flag(given.get("unusable"))),
     )
 
 

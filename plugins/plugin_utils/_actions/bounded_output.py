@@ -1,0 +1,138 @@
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bound what a connection plugin reads of a VM while it reads it.
+
+ansible-core's plugins collect the whole output of a command before anything of this collection can look at it. Those that start a program (local, ssh, and
+those of other collections that call kubectl, podman and the like) read its pipes. Between the program and the plugin a thread passes on so many bytes, and
+ends the program then. How the plugin reads does not matter. A plugin that has a network client in its own process (winrm, psrp, paramiko_ssh, libssh) has no
+such place: there the bound is bounded_memory's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import typing as t
+
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_memory import MemoryBound
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable
+
+CHUNK = 64 * 1024
+
+
+class Bound:
+    """The bytes that each program may print, its errors included, and whether one has printed more."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._exceeded = False
+
+    def check(self) -> None:
+        """Raise Unusable if a program has printed more. What the plugin has got of it is a beginning only."""
+        if self._exceeded:
+            _end_process_group()
+            raise Unusable("it", f"has more than {self._most} bytes")
+
+    def relay(self, process: subprocess.Popen[t.Any]) -> None:
+        """Put a thread between a program that was just started and whoever reads its pipes."""
+        ways: dict[int, int] = {}
+        try:
+            for stream in filter(None, (process.stdout, process.stderr)):
+                source = os.dup(stream.fileno())
+                ways[source] = _instead_of(stream.fileno())
+            if ways:
+                threading.Thread(target=self._pass_on, args=(process, ways), daemon=True).start()
+        except BaseException:
+            # Without a bound it is not read at all.
+            _close(ways)
+            process.kill()
+            raise
+
+    def _pass_on(self, process: subprocess.Popen[t.Any], ways: dict[int, int]) -> None:
+        left = self._most
+        try:
+            with selectors.DefaultSelector() as selector:
+                for source in ways:
+                    selector.register(source, selectors.EVENT_READ)
+                while ways:
+                    for source in [key.fd for key, _events in selector.select()]:
+                        chunk = os.read(source, CHUNK)
+                        left -= len(chunk)
+                        if left < 0:
+                            self._exceeded = True
+                            process.kill()
+                            return
+                        if not chunk or not _written(ways[source], chunk):
+                            selector.unregister(source)
+                            _close({source: ways.pop(source)})
+        finally:
+            # The reader sees the end of the output, and what still writes to it, such as a grandchild, a closed pipe.
+            _close(ways)
+
+
+def _instead_of(descriptor: int) -> int:
+    """Make a descriptor the reading end of a new pipe, and return the writing end."""
+    reading, writing = os.pipe()
+    os.dup2(reading, descriptor, inheritable=False)
+    os.close(reading)
+    return writing
+
+
+def _written(target: int, chunk: bytes) -> bool:
+    """Write a chunk, and return whether there is still a reader."""
+    rest = memoryview(chunk)
+    try:
+        while rest:
+            rest = rest[os.write(target, rest) :]
+    except OSError:
+        return False
+    return True
+
+
+def _close(ways: t.Mapping[int, int]) -> None:
+    for descriptor in (*ways, *ways.values()):
+        os.close(descriptor)
+
+
+def _end_process_group() -> None:
+    """End all that the connection has started, where the worker has a process group of its own (ansible-core 2.19). Before, only the program is ended."""
+    if multiprocessing.parent_process() is None or os.getpgrp() != os.getpid():
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        os.killpg(0, signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def bounded(most: int, memory: int) -> t.Iterator[Bound]:
+    """Bound the output of each program that this process starts, and the memory that it takes more.
+
+    Each task of a host has a process of its own (a worker of ansible-core), so this changes nothing for any other task or host.
+    """
+    bound, bound_of_memory, popen = Bound(most), MemoryBound(memory), subprocess.Popen
+
+    class BoundedPopen(popen):  # type: ignore[misc,valid-type]  # the class that is there now
+        def __init__(self, *given: t.Any, **named: t.Any) -> None:
+            with bound_of_memory.lifted():
+                super().__init__(*given, **named)
+            bound.relay(self)
+
+    with bound_of_memory:
+        subprocess.Popen = BoundedPopen  # type: ignore[misc]  # ansible-core's plugins take it from the module when they need it
+        try:
+            yield bound
+        except Exception:
+            # A plugin that gets only the beginning of an output fails in ways of its own.
+            bound.check()
+            raise
+        finally:
+            subprocess.Popen = popen  # type: ignore[misc]
+    bound.check()
