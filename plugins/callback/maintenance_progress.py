@@ -65,7 +65,7 @@ STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
     *(f"{place}{name}" for place in ("", "ansible.builtin.") for name in ("assert", "fail")),
-    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights")),
+    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights", "watcher_python")),
 )
 # The action whose result has the plan.
 PLAN = "maintenance.azure.plan"

@@ -314,6 +314,8 @@ class Host:
     """Events (lower case) whose lease by this run the VM acknowledged before its last observation."""
     cannot_write: str | None = None
     """Why it cannot write its records, so that it takes no action; None as far as this run knows."""
+    inventory_identity: Identity = Identity()
+    """Its identity as the controller's variables alone have it: only of this a command is made that an operator pastes."""
 
     @property
     def ok(self) -> bool:
