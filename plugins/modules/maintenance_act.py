@@ -121,8 +121,12 @@ asked:
   elements: dict
 vm_settings:
   description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
-  returned: when O(vm_settings) was given, also where the VM failed or could not be reached
+  returned: when O(vm_settings) was given, unless the module failed, because failed results are printed
   type: dict
+not_reached:
+  description: That the VM could not be reached. With O(vm_settings) this is a failure, so that a rescue can keep them.
+  returned: when O(vm_settings) was given, and the VM could not be reached
+  type: bool
 excluded:
   description: That the VM was not asked, for O(vm_settings) excludes it.
   returned: when it was not asked for this reason

@@ -15,7 +15,8 @@ author:
 description:
   - For the role P(maintenance.azure.watch#role) of this collection only. It changes nothing.
   - Fails with one line where another user than root and the connecting one owns the program, its standard library or a folder or link on the way there,
-    or where a group or other users may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write. It fails so before the program is run.
+    or where a group or other users may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write.
+  - It fails so before the program is run.
 options:
   python:
     description: The path of the program, or its name where it is in C(PATH).

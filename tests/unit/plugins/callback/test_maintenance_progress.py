@@ -155,6 +155,8 @@ def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Print
         callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
     callback.v2_runner_on_ok(a_result({"records": []}, "maintenance.azure.maintenance_info", of_role("observe")))
     callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
+    # As maintenance_act returns it where it was given the VM's settings.
+    callback.v2_runner_on_failed(a_result({"msg": "no route", "failed": True, "not_reached": True}, "maintenance.azure.maintenance_act", of_role("respond")))
     assert list(printed) == ["web1 cannot be reached: no route"] * 2
 
 
