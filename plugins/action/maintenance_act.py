@@ -33,7 +33,11 @@ class ActionModule(EitherWay):
     arguments = staticmethod(act_arguments)
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
-        """Run the module, and add to whatever it returns what the controller itself keeps of the VM."""
+        """Run the module, and add to its result what the controller itself keeps of the VM, unless it failed.
+
+        Core prints failed results whole, and a drain method's command may hold a password. After a failure a task of role respond keeps the settings. After a
+        lost connection core takes no such task, so a VM with settings that is not reached has failed, and the result says how.
+        """
         vm_settings = self._task.args.pop("vm_settings", None)
         kept = {} if vm_settings is None else {"vm_settings": wrap_var({**plain(mapping(vm_settings)), **self._places_of_records()})}
         result = self._without_the_vm(kept.get("vm_settings"), task_vars or {})
@@ -43,9 +47,8 @@ class ActionModule(EitherWay):
             try:
                 result = super().run(tmp, task_vars)
             except AnsibleConnectionFailure as error:
-                # As core would have it.
-                result = {"unreachable": True, "msg": str(error)}
-        return dict(result, **kept)
+                result = {"failed" if kept else "unreachable": True, "msg": str(error), **({"not_reached": True} if kept else {})}
+        return result if result.get("failed") else {**result, **kept}
 
     def _places_of_records(self) -> dict[str, str]:
         """Return where the records are, and where on the controller itself: hosts that share a folder must be found before they use it."""
@@ -55,6 +58,9 @@ class ActionModule(EitherWay):
 
     def _without_the_vm(self, vm_settings: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any] | None:
         """Return the result where the VM need not, or must not, be asked."""
+        given = self._task.args
+        if not given.get("actions") and flag(given.get("observe", True)) is False:
+            return {"changed": False, "asked": [], "results": []}
         if isinstance(vm_settings, Mapping):
             if refused := why_refused(task_vars.get("ansible_facts")):
                 return {"failed": True, "msg": refused, "refused": True}
@@ -63,9 +69,6 @@ class ActionModule(EitherWay):
                 return {"failed": True, "msg": renamed}
             if flag(vm_settings.get("exclude")) is True:
                 return {"changed": False, "excluded": True}
-        given = self._task.args
-        if not given.get("actions") and flag(given.get("observe", True)) is False:
-            return {"changed": False, "asked": [], "results": []}
         return None
 
     def _wrong_option(self) -> str | None:

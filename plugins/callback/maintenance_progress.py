@@ -65,7 +65,7 @@ STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
     *(f"{place}{name}" for place in ("", "ansible.builtin.") for name in ("assert", "fail")),
-    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights")),
+    *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights", "watcher_python")),
 )
 # The action whose result has the plan.
 PLAN = "maintenance.azure.plan"
@@ -167,6 +167,9 @@ class CallbackModule(Default):
         if self._is_verbose():
             super().v2_runner_on_failed(result, ignore_errors)
             return
+        if result._result.get("not_reached") is True:
+            self._print_unreachable(result)
+            return
         self._print_phases(result)
         if _is_rescued(result._task):
             self._handle_warnings(result._result)
@@ -192,6 +195,9 @@ class CallbackModule(Default):
         if self._is_verbose() or not result._task.ignore_unreachable:
             super().v2_runner_on_unreachable(result)
             return
+        self._print_unreachable(result)
+
+    def _print_unreachable(self, result: t.Any) -> None:
         host = result._host.get_name()
         reason = printable(result._result.get("msg") or "") or "no reason given"
         if self._repeats.is_new(("unreachable", host), reason):

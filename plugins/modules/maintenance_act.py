@@ -32,7 +32,8 @@ options:
         C(stop_at_finding) and C(peers) too.
       - A method that is tasks of the controller comes with what its tasks found (C(finding), which is recorded before they act) or answered
         (C(answer), with C(state) and C(error)). An answer of another stage, or before the method has begun, is a failed drain or undo.
-      - V(take_over) makes SQL Server C(instance) on this Windows VM primary of the availability group C(group), whose primary was on a VM that drains.
+      - V(take_over) makes SQL Server C(instance) on this Windows VM primary of the availability group C(group), whose primary is on a VM that drains.
+        Where the failover cluster, as this VM sees it, has that group on no node of C(primary), the action fails.
       - V(undo) and V(recover) undo the methods in C(methods), which are in the order of undoing.
     type: list
     elements: dict
@@ -120,8 +121,12 @@ asked:
   elements: dict
 vm_settings:
   description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
-  returned: when O(vm_settings) was given, also where the VM failed or could not be reached
+  returned: when O(vm_settings) was given, unless the module failed, because failed results are printed
   type: dict
+not_reached:
+  description: That the VM could not be reached. With O(vm_settings) this is a failure, so that a rescue can keep them.
+  returned: when O(vm_settings) was given, and the VM could not be reached
+  type: bool
 excluded:
   description: That the VM was not asked, for O(vm_settings) excludes it.
   returned: when it was not asked for this reason

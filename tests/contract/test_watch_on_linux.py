@@ -81,7 +81,7 @@ class Units(Role):
             {f"__watch_{name}": value for name, value in unchanged.items()},
             **{f"__watch_{name}": str(folder / file) for name, file in names.items()},
             __watch_unit_files=[str(folder / name) for name in UNITS],
-            __watch_found_python={"stdout": sys.executable},
+            __watch_found_python={"executable": sys.executable},
             __watch_compiled={"drains": True},
             watch_tell_folder="/srv/news",
             watch_figures_folder="/srv/figures",

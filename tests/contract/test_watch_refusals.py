@@ -25,6 +25,9 @@ def refused(folder: pathlib.Path, settings: dict[str, t.Any]) -> str:
     old = folder / "old"
     old.write_text("#!/bin/sh\necho 'Python 3.8 or newer is needed' >&2; exit 1\n")
     old.chmod(0o700)
+    (folder / "open").mkdir()
+    (folder / "open").chmod(0o777)
+    (folder / "open" / "link").symlink_to(old)
     path = folder / "settings.json"
     path.write_text(json.dumps({**always, "ansible_python_interpreter": sys.executable, "watch_endpoint": "http://127.0.0.1:9", **settings}))
     done = subprocess.run(
@@ -58,6 +61,7 @@ def refused(folder: pathlib.Path, settings: dict[str, t.Any]) -> str:
         ({"watch_figures_folder": "FOLDER/settings.json"}, "watch_figures_folder is /"),
         ({"watch_python": "python9"}, "watch_python is python9: it does not run on this VM. Next: install Python 3.8 or newer on vm"),
         ({"watch_python": "FOLDER/old"}, "old: Python 3.8 or newer is needed. Next: install"),
+        ({"watch_python": "FOLDER/open/link"}, "open/link, and another user could change what root runs there: "),
         ({"watch_tell_folder": "/var/tmp/news"}, "watch_tell_folder is /var/tmp/news, and the units see nothing below /home, /root"),
         ({"watch_tell_folder": "news"}, "watch_tell_folder is 'news'; it must be a whole path"),
         ({"watch_endpoint": "127.0.0.1:9"}, "watch_endpoint is '127.0.0.1:9'; it must be http://ADDRESS"),

@@ -26,6 +26,7 @@ LIARS: dict[str, dict[str, t.Any]] = {
     "liar-i-huge": {"merge": {"vm_name": "x" * 12_000_000}},
     "liar-j-hang": {"hang": 60, "answer": {"events": []}},
 }
+SECRET = "-u:admin:one-secret"
 VMS = (FACTS, *LIARS, "web1", "web2", "web3")
 
 
@@ -36,6 +37,7 @@ class Answered:
         self.lab = lab
         for vm, lie in LIARS.items():
             lab.lie(vm, maintenance_act=lie)
+            lab.hosts[vm]["drain_methods"] = [{"method": "command", "begin": f"curl {SECRET} http://x/", "check": "true", "undo": "true"}]
         facts = {
             "respond_policy": NOW, "__respond_policy": NOW, "respond_unmanaged": "ignore", "respond_notify_tasks": lab.evil_tasks("notify"),
             "respond_capacity": [], "drain_methods": [{"method": "tasks", **dict.fromkeys(("begin", "check", "undo"), lab.evil_tasks("methods", "drained"))}],
@@ -112,6 +114,10 @@ def test_what_cannot_be_read_is_that_vms_failed_observation(answered: Answered, 
     text = answered.output.decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.lstrip(' "').startswith(("Could not be read:", "Unreachable:", "Problem on ")) and vm in line]
     assert lines, f"{vm} is not among those that could not be read"
+
+
+def test_no_settings_of_a_vm_that_could_not_be_read_are_printed(answered: Answered) -> None:
+    assert SECRET.encode() not in answered.output, "a command of drain_methods is on the screen"
 
 
 def test_no_answer_reaches_the_screen_raw(answered: Answered) -> None:

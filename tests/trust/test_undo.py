@@ -115,3 +115,8 @@ def test_no_socket_is_opened_that_the_variables_do_not_name(undone: Undone) -> N
 def test_what_is_not_undone_is_said(undone: Undone, vm: str) -> None:
     told = [line for line in undone.output.splitlines() if vm in line and ("by hand" in line or "drain_methods_former" in line)]
     assert told, f"nobody is told what to do about {vm}"
+
+
+@pytest.mark.parametrize("part", ["set server", "socat", "{name:", "balancers: ["])
+def test_no_line_to_paste_is_made_of_a_record(undone: Undone, part: str) -> None:
+    assert part not in undone.output, "a person is told to do on a balancer, or to allow, what only a record names"

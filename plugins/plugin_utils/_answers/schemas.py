@@ -166,4 +166,5 @@ SCHEMAS: Mapping[str, Schema] = {
         ("outcome", "events"),
     ),
     "haproxy_server": Schema({"backends": named(fields(SERVER, tuple(SERVER))), "reached": flag}, ("backends", "reached"), diff=True),
+    "watcher_python": Schema({"executable": line}, ("executable",)),
 }

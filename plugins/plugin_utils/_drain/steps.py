@@ -309,7 +309,7 @@ class Steps:
         elif step == "methods" and state == "found":
             # What the method found is in the record, which has a copy where the method acts outside the VM. Other hosts act before it does.
             if self.state["handover"]:
-                self.state["failovers"] = failovers.failovers(self.state["handover"], self._part["methods"][0])
+                self.state["failovers"] = failovers.failovers(self.state["handover"], self._part["methods"][0], self.request["host"])
                 self._do("failover", step)
             else:
                 self._act("last", stop_at_finding=False)

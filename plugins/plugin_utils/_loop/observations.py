@@ -88,7 +88,7 @@ def _result(observed: Any, settings: VMSettings) -> tuple[str, str | None, dict[
         return "excluded", None, None
     if not isinstance(observed, Mapping):
         return "failed", NO_OBSERVATION, None
-    if observed.get("unreachable"):
+    if observed.get("unreachable") or observed.get("not_reached"):
         return "unreachable", plain_values.text(observed.get("msg")) or "no reason given", None
     if observed.get("failed") or "events" not in observed:
         return "failed", plain_values.text(observed.get("msg")) or NO_OBSERVATION, None

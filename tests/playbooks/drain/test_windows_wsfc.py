@@ -130,7 +130,7 @@ def test_roles_that_come_back_late_or_not(windows_fleet: WindowsFleet) -> None:
     assert host.state == "undone" and cluster.owner("Files") == cluster.names[1] and cluster.state() == "Up", host.result
 
 
-REPLICAS = {"SQL-2": "sql2", "SQL-3": "sql3"}
+REPLICAS = {"SQL-1": "sql1", "SQL-2": "sql2", "SQL-3": "sql3"}
 
 
 def sql(fleet: WindowsFleet, name: str, **replicas: dict[str, Any]) -> Cluster:
@@ -157,7 +157,17 @@ def test_an_availability_group(windows_fleet: WindowsFleet) -> None:
     nobody = sql(windows_fleet, "nobody")
     unnamed = add(windows_fleet, nobody, "unnamed", availability_groups=["Orders", "Bills"])
 
-    windows_fleet.drain("sql1", "behind", "unnamed")
+    # It is the third node of the first cluster, and its own PowerShell says that it is primary.
+    lie = sql(windows_fleet, "lie")
+    lie.world["sql"]["Orders"]["primary"] = lie.world["groups"]["Orders"]["owner"] = "SQL-3"
+    lie.save()
+    claims = add(windows_fleet, lie, "claims", 2, availability_groups=["Orders"], replicas={"SQL-2": "free", "SQL-3": "claims"})
+    truth = sql(windows_fleet, "truth")
+    free = add(windows_fleet, truth, "free", 1)
+    free.variables["respond_vm_name"] = "vm-free"
+    windows_fleet.others["free"] = free.variables
+
+    windows_fleet.drain("sql1", "behind", "unnamed", "claims")
     assert host.state == "drained", host.result
     assert cluster.load()["sql"]["Orders"]["primary"] == "SQL-3" and cluster.state() == "Paused"
     assert host.method(0)["before"]["moved"] == {"Orders": "SQL-3"}
@@ -167,6 +177,11 @@ def test_an_availability_group(windows_fleet: WindowsFleet) -> None:
     assert behind.load()["sql"]["Orders"]["primary"] == "SQL-1" and behind.state() == "Up"
     assert unnamed.state == "failed" and "has no availability group Bills" in unnamed.result["error"], unnamed.result
     assert "the option replicas names none of its replicas" in unnamed.result["error"] and nobody.state() == "Up"
+
+    assert claims.state == "failed" and claims.result["error"].endswith(
+        "SQL-2 does not take over availability group Orders: it is on SQL-1, and not on SQL-3"
+    ), claims.result
+    assert truth.load()["sql"]["Orders"]["primary"] == "SQL-1"
 
     # Back only when the databases here are in step again.
     windows_fleet.recover("sql1")
@@ -182,7 +197,7 @@ def test_a_failover_that_fails_and_a_replica_that_cannot_be_reached(windows_flee
     refusing, silent = sql(windows_fleet, "refusing"), sql(windows_fleet, "silent")
     hosts = {}
     for name, cluster in (("refusing", refusing), ("silent", silent)):
-        hosts[name] = add(windows_fleet, cluster, name, availability_groups=["Orders"], replicas={"SQL-2": f"{name}-2"})
+        hosts[name] = add(windows_fleet, cluster, name, availability_groups=["Orders"], replicas={"SQL-1": name, "SQL-2": f"{name}-2"})
         other = add(windows_fleet, cluster, f"{name}-2", 1)
         other.variables["respond_vm_name"] = f"vm-{name}"
         windows_fleet.others[other.name] = other.variables

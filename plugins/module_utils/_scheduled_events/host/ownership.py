@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Check that only root and this user control the records' directory, its parents and its files.
+"""Check that only root and this user control the records' directory, or a program that root runs, with all that is on the way there.
 
 Undo of a record runs as this user, often as root: another user who could write there could have anything undone.
 In a directory that passes, no other user can replace a path, so paths through it are safe.
@@ -11,10 +11,14 @@ In a directory that passes, no other user can replace a path, so paths through i
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import shlex
 import stat
+import typing as t
+
+MOST_LINKS = 40  # as Linux
 
 
 class NotTrusted(PermissionError):
@@ -35,7 +39,20 @@ def check_directory(path: str) -> None:
     if stat.S_ISDIR(present.st_mode) and present.st_mode & 0o022:
         raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
     for parent in _parents_of(whole):
-        _check_parent(path, parent)
+        _check_parent(path, parent, f"set records_path to a place where only {_own_name()} may write", _others_may_write)
+
+
+def check_program(path: str, way_out: str) -> None:
+    """Raise NotTrusted if others own, may write or may replace a program or a folder of programs; FileNotFoundError if it is missing."""
+    whole = os.path.abspath(path)
+    _check_link(whole)
+    present, quoted = os.stat(whole), shlex.quote(os.path.realpath(whole))
+    mend = f"chown {_own_name()}: {quoted} && chmod go-w {quoted} once you know what it holds, or {way_out}"
+    _check_owner(path, present, mend)
+    if _anyone_may_write(present):
+        raise NotTrusted(f"{path} may be written by {_writers(present.st_mode)} (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
+    for parent in _parents_of(whole):
+        _check_parent(path, parent, way_out, _anyone_may_write)
 
 
 def check_file(name: str, present: os.stat_result) -> None:
@@ -59,24 +76,29 @@ def _check_owner(path: str, present: os.stat_result, mend: str) -> None:
 
 
 def _parents_of(whole: str) -> list[str]:
-    """Return all parent directories: of the path as written, and of its target after links."""
-    found: list[str] = []
-    for start in (whole, os.path.realpath(whole)):
-        parent = os.path.dirname(start)
-        while parent not in found:
-            found.append(parent)
-            parent = os.path.dirname(parent)
-    return found
+    """Return all that is on the way to a path, the nearest first: the folders of the path as written, each link, and the folders of its target."""
+    found, where, links, left = ["/"], "/", 0, whole.split("/")
+    while left:
+        name = left.pop(0)
+        where = os.path.normpath(os.path.join(where, name))
+        found.append(where)
+        if os.path.islink(where):
+            links += 1
+            if links > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), whole)
+            left = os.readlink(where).split("/") + left
+            where = os.path.dirname(where) if left[0] else "/"
+    return [one for one in dict.fromkeys(reversed(found)) if one not in (whole, os.path.realpath(whole))]
 
 
-def _check_parent(path: str, parent: str) -> None:
-    mend = f"take its rights from others (chmod go-w {shlex.quote(parent)}), or set records_path to a place where only {_own_name()} may write"
+def _check_parent(path: str, parent: str, way_out: str, may_write: t.Callable[[os.stat_result], bool]) -> None:
+    mend = f"take its rights from others (chmod go-w {shlex.quote(parent)}), or {way_out}"
     _check_link(parent)
     present = os.stat(parent)
     if present.st_uid not in _trusted():
         raise NotTrusted(f"{path} lies in {parent}, which belongs to {_name(present.st_uid)}, not to {_own_name()}, who may exchange it: {mend}")
     # With the sticky bit, only its owner can replace an entry.
-    if _others_may_write(present) and not present.st_mode & stat.S_ISVTX:
+    if may_write(present) and not present.st_mode & stat.S_ISVTX:
         raise NotTrusted(f"{path} lies in {parent}, which {_writers(present.st_mode)} may write (mode {stat.S_IMODE(present.st_mode):04o}): {mend}")
 
 
@@ -84,6 +106,11 @@ def _others_may_write(present: os.stat_result) -> bool:
     """Return whether other users may write. Root's group, and a user's own group of the same number (as with umask 002), do not count as others."""
     own_group = present.st_gid == 0 or present.st_gid == present.st_uid
     return bool(present.st_mode & (0o002 if own_group else 0o022))
+
+
+def _anyone_may_write(present: os.stat_result) -> bool:
+    """Return whether a group, whichever it is, or other users may write: what root runs needs no group."""
+    return bool(present.st_mode & 0o022)
 
 
 def _trusted() -> tuple[int, int]:

@@ -154,14 +154,21 @@ class Acting:
         return dict(_of(outcome), warning=outcome.warning, handover=dict(outcome.handover))
 
     def _take_over(self, action: Action) -> Result:
-        """Make SQL Server on this VM primary of an availability group of another VM that drains. It needs no record here."""
-        group, instance = str(action.get("group") or ""), str(action.get("instance") or "")
-        if not group or not instance:
-            raise OrderError("group and instance must be given")
-        if self._machine.failover_cluster is None:
+        """Make SQL Server on this VM primary of an availability group of another VM that drains. It needs no record here.
+
+        That the other VM is primary is its own claim: the cluster, as this VM sees it, must have the group there.
+        """
+        group, instance, nodes = str(action.get("group") or ""), str(action.get("instance") or ""), [str(node) for node in action.get("primary") or ()]
+        if not group or not instance or not nodes:
+            raise OrderError("group, instance and primary must be given")
+        cluster = self._machine.failover_cluster
+        if cluster is None:
             raise OrderError("there is no failover cluster on this system")
+        owner = next((role.owner for role in cluster.describe().roles if role.name.lower() == group.lower()), "")
+        if owner.lower() not in map(str.lower, nodes):
+            raise OrderError(f"{instance} does not take over availability group {group}: it is on {owner or 'no node'}, and not on {' or '.join(nodes)}")
         if not self._access.check_mode:
-            self._machine.failover_cluster.take_over(instance, group)
+            cluster.take_over(instance, group)
         return {"changed": True}
 
     def _change_records(self, name: str, action: Action) -> Result:

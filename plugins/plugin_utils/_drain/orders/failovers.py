@@ -3,7 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # PRIVATE to the collection: it can have breaking changes at any time.
-"""Failovers that a drain needs on other hosts: where and of what says the settings alone, and never a VM's record or answer."""
+"""Failovers that a drain needs on other hosts: where, of what and from whom the settings alone say, and never a VM's record or answer.
+
+A VM's claim that it is primary may only narrow this: the host that takes over sees for itself which node is (module maintenance_act).
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,8 @@ class Failover(TypedDict):
     instance: str
     """Its SQL Server."""
     group: str
+    primary: list[str]
+    """The names that the drained VM's node may have. Where the cluster has the group elsewhere, nothing takes over."""
 
 
 def needs_failover(order: MethodOrder) -> bool:
@@ -30,8 +35,8 @@ def needs_failover(order: MethodOrder) -> bool:
     return order["kind"] == WSFC and order["runs"] and bool(plain_values.texts(_settings(order).get("availability_groups")))
 
 
-def failovers(handover: Any, order: MethodOrder) -> list[Failover]:
-    """Return what other hosts do before the method acts. Raise ValueError for what the settings do not name."""
+def failovers(handover: Any, order: MethodOrder, drained: str) -> list[Failover]:
+    """Return what other hosts do before the method acts. Raise ValueError for what the settings do not name. C(drained) is the host of the VM."""
     settings = _settings(order)
     groups, replicas = plain_values.texts(settings.get("availability_groups")), plain_values.mapping(settings.get("replicas"))
     found: list[Failover] = []
@@ -39,8 +44,15 @@ def failovers(handover: Any, order: MethodOrder) -> list[Failover]:
         host = plain_values.text(replicas.get(plain_values.text(replica) or ""))
         if group not in groups or host is None:
             raise ValueError(f"the settings of method {order['id']} do not name availability group {str(group)[:100]} on replica {str(replica)[:100]}")
-        found.append({"host": host, "instance": str(replica), "group": str(group)})
+        found.append({"host": host, "instance": str(replica), "group": str(group), "primary": _nodes(settings, drained)})
     return found
+
+
+def _nodes(settings: Mapping[str, Any], drained: str) -> list[str]:
+    """Return the names of the drained VM's node, as the settings have them; where they have none, it is named as its inventory host is."""
+    replicas = plain_values.mapping(settings.get("replicas"))
+    named = [str(replica).split("\\")[0] for replica, host in replicas.items() if plain_values.text(host) == drained]
+    return named or [plain_values.text(settings.get("node")) or drained.split(".")[0]]
 
 
 def failure(answers: Any) -> str:

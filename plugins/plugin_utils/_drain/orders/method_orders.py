@@ -154,7 +154,7 @@ def _undo_haproxy(one: Recorded, entry: Configured | None, entries: Sequence[Con
             orders.append(_step(one, given=_narrowed(other, places, host), outside=other.outside, ends=False))
     # What was in maintenance before stays so: nothing of it has to come back.
     missing = [place for place in finding.places if place in left and place.state != "maint"]
-    report = reports.unnamed_places(one, finding.server, missing, host) if missing else None
+    report = reports.unnamed_places(finding.server, missing, host) if missing else None
     if not orders:
         return [_step(one, runs=False, report=report)]
     orders[-1]["ends"], orders[-1]["report"] = report is None, report

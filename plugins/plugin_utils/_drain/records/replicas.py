@@ -157,7 +157,7 @@ def restore(copies: Iterable[Kept], targets: Iterable[Target]) -> Restored:
     for (identifier, kind), kept in by_method.items():
         mine = tuple(target for target in known if target.means(identifier, kind))
         if not mine:
-            disputes.append(f"method {identifier} ({kind}) is not in this host's variables; check by hand what it changed")
+            disputes.append(f"method {identifier} ({kind}) is not in this host's variables, so what the copies say of it is not used")
             continue
         before, words = _agreed_places(kept, mine) if kind == HAPROXY else _agreed_words(kept)
         disputes += [f"method {identifier}: {text}" for text in words]

@@ -1,7 +1,11 @@
 # Copyright (c) 2026, The maintenance.azure authors
 # GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be undone from here, in words that say what to do by hand. Texts of records are quoted where they are no plain names."""
+"""What cannot be undone from here, in words that say what to do by hand. Texts of records are quoted where they are no plain names.
+
+What a record says beyond the variables of its VM may have been planted there: it is named as what the record says, and no command and no setting that an
+operator could paste is made of it.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +44,17 @@ def not_checked(one: Recorded, host: str) -> str:
 
 def not_configured(one: Recorded, host: str) -> str:
     """A method outside the VM that the variables name no more."""
-    entry = f"{{name: {one.identifier}, method: {one.kind}"
     return (
-        f"{host}: method {one.identifier} ({one.kind}) changed something outside the VM and is no longer in drain_methods, by name and kind; its "
-        f"undo was not run. List it with its options in drain_methods_former of {host}: {entry}, ...}}. Or put back by hand what it changed, "
-        f"and say so there: {entry}, by_hand: true}}"
+        f"{host}: its record says that method {shown(one.identifier)} ({shown(one.kind)}) changed something outside the VM, and drain_methods has no method of "
+        f"that name and kind; its undo was not run. {way_out(host)}"
+    )
+
+
+def way_out(host: str) -> str:
+    """What an operator does about something that only a VM's record says."""
+    return (
+        f"If it was a method of {host}, list it with its options in drain_methods_former of {host}, and with by_hand: true once you have put back by hand what "
+        "it changed. If it never was, somebody has changed the record: do nothing that it names."
     )
 
 
@@ -56,18 +66,12 @@ def wrong_entry(one: Recorded, entry: Configured, host: str) -> str:
     )
 
 
-def unnamed_places(one: Recorded, server: str, places: Sequence[Place], host: str) -> str:
-    """Places of HAProxy that the variables name no more."""
+def unnamed_places(server: str, places: Sequence[Place], host: str) -> str:
+    """Places of HAProxy that the variables do not name, or name no more."""
     found = [
         f"server {shown(server)} of backend {shown(place.backend)} on balancer {shown(place.balancer)} was {place.state} before the drain"
         for place in places[:MOST_PLACES]
     ]
     if len(places) > MOST_PLACES:
         found.append(f"and {len(places) - MOST_PLACES} more")
-    first = places[0]
-    entry = f"{{name: {one.identifier}, method: haproxy, server: {shown(server)}, balancers: [{shown(first.balancer)}]"
-    return (
-        f"{host}: {'; '.join(found)}, and drain_methods does not name it any more; nothing was changed there. List it in drain_methods_former of "
-        f"{host}: {entry}}}. Or put it back by hand on {shown(first.balancer)}, as in echo 'set server {shown(first.backend)}/{shown(server)} "
-        f"state {first.state}' | socat stdio /run/haproxy/admin.sock, and say so there: {entry}, by_hand: true}}"
-    )
+    return f"{host}: its record says that {'; '.join(found)}, and drain_methods does not name it; nothing was changed there. {way_out(host)}"

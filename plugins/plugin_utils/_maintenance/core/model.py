@@ -320,6 +320,8 @@ class Host:
     """Why it cannot write its records, so that it takes no action; None as far as this run knows."""
     unusable: bool = False
     """Whether it did answer, with what no intact VM answers."""
+    inventory_identity: Identity = Identity()
+    """Its identity as the controller's variables alone have it: only of this a command is made that an operator pastes."""
 
     @property
     def ok(self) -> bool:

@@ -96,11 +96,11 @@ def _unread(event_state: EventState) -> str | None:
 
 
 def acknowledge(event_state: EventState) -> str:
-    """Return the command that approves an event from outside the VMs, safe to paste."""
+    """Return the command that approves an event from outside the VMs, safe to paste: the VM that it names is the one that the inventory knows."""
     participant = next(iter(event_state.hit), None)
-    identity = participant.host.identity if participant else Identity()
+    identity = participant.host.inventory_identity if participant else Identity()
     kind, name = "virtualMachines", identity.name
-    if identity.scale_set:
+    if participant and participant.host.identity.scale_set:
         kind, name = "virtualMachineScaleSets", identity.scale_set
     return (
         f"az maintenance scheduledevents acknowledge --resource-group {shell_word(identity.group or 'GROUP', 'GROUP')} --resource-type {kind}"

@@ -71,7 +71,7 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         state, error = "failed", f"unknown state {state!r} of the observation"
     last_observation = None if observation or state == "excluded" else read_observation(given.get("last_observation"))[0]
     known = expected_identity.identity(given.get("expected_identity")) or _identity(given.get("identity"), None)
-    seen = observation or last_observation
+    inventory_identity, seen = known, observation or last_observation
     if known.name is None and seen is not None:
         known = replace(seen.identity, vm_id=seen.identity.vm_id or known.vm_id)
     return Host(
@@ -94,6 +94,7 @@ def _host(name: str, place: int, given: Mapping[str, Any]) -> Host:
         acknowledged=tuple(item.strip().lower() for item in plain_values.texts(given.get("acknowledged"))),
         cannot_write=plain_values.text(given.get("cannot_write")) or _cannot_write(observation),
         unusable=observation is None and bool(plain_values.flag(given.get("unusable"))),
+        inventory_identity=inventory_identity,
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_TEXT, printable
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import service, windows_service
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings, reports
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
@@ -33,7 +33,7 @@ NUMBER = re.compile(r"[0-7]{1,4}|[0-9]{1,10}")
 LONGEST_CONTENT, MOST_PLACES = 100, 5
 WINDOWS_UP = ("started", "start_pending", "continue_pending")
 FAILBACKS = {"immediate": "Immediate", "policy": "Policy", "none": "NoFailback"}
-NOT_ALLOWED = "the record names places that the host's variables do not give it: compare them with drain_methods"
+NOT_ALLOWED = "the record names what the host's variables do not give it: compare it with drain_methods"
 DEFAULT_SOCKET = "/run/haproxy/admin.sock"
 
 
@@ -48,10 +48,26 @@ def command(method: Method, targets: Sequence[Target] = ()) -> str | None:
         return _haproxy(method, [target for target in targets if target.means(method.identifier, HAPROXY)])
     build = COMMANDS.get(method.method)
     if build is None:
+        if not any(target.means(method.identifier, method.method) for target in targets):
+            return NOT_ALLOWED
         return f"do what the undo of method {_word(method.method, 'METHOD')} does (its undo.yml, or the undo file of its entry in drain_methods)"
     found = build(plain_values.mapping(method.before), plain_values.mapping(method.options))
     # Half a command is worse than none.
     return found if len(found) <= LONGEST_TEXT else "the command is too long to show: the options and the finding (before) are in the record"
+
+
+def left(method: Method, host: str, targets: Sequence[Target]) -> str:
+    """Return what an operator does about a method that a run could not undo. Its error in the record is the VM's to write, and is not repeated."""
+    mine = [target for target in targets if target.means(method.identifier, method.method)]
+    found = findings.read_haproxy(method.before) if method.method == HAPROXY else None
+    unnamed = [place for place in found.places if place.state != "maint" and not any(one.covers(found.server, place) for one in mine)] if found else []
+    if found and unnamed:
+        return reports.unnamed_places(found.server, unnamed, host)
+    name = f"{findings.shown(method.identifier)} ({findings.shown(method.method)})"
+    if mine:
+        way_out = "Correct its entry, or put back by hand what it changed and list it in drain_methods_former with by_hand: true."
+        return f"{host}: method {name} is not undone. {way_out}"
+    return f"{host}: its record says that method {name} is not undone, and drain_methods has no method of that name and kind. {reports.way_out(host)}"
 
 
 def finding(before: Any) -> str:
@@ -142,7 +158,7 @@ def _command(_before: Mapping[str, Any], _options: Mapping[str, Any]) -> str:
 def _haproxy(method: Method, targets: Sequence[Target]) -> str:
     found = findings.read_haproxy(method.before)
     if found is None:
-        return "put its server back in HAProxy; the record does not say how it was"
+        return "put its server back in HAProxy; the record does not say how it was" if targets else NOT_ALLOWED
     allowed = [place for place in found.places if any(target.covers(found.server, place) for target in targets)]
     socket = plain_values.mapping(method.options).get("socket") or DEFAULT_SOCKET
     address = DEFAULT_SOCKET if socket == DEFAULT_SOCKET else "SOCKET"
@@ -171,7 +187,7 @@ def _wsfc(before: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     if before.get("aside") is True or str(before.get("state")) != "Up":
         return NOTHING
     call = f"Resume-ClusterNode -Name $env:COMPUTERNAME -Failback {FAILBACKS.get(str(options.get('failback')), 'Immediate')}"
-    return f"{call}; then fail back the availability groups that moved has in the record" if before.get("moved") else call
+    return f"{call}; then fail back those of its availability_groups in drain_methods that the drain moved" if before.get("moved") else call
 
 
 def _none(_before: Mapping[str, Any], _options: Mapping[str, Any]) -> str:

@@ -144,7 +144,8 @@ def waits_for_operator(participant: Participant) -> str | None:
     ):
         return None
     names = ", ".join(method.identifier for method in left)
-    return f"put back by hand what {names} changed for {participant.host.name}, or list it in drain_methods_former"
+    own = "put back by hand what was its own, and list it in drain_methods_former"
+    return f"compare {names} in the record of {participant.host.name} with drain_methods, {own}"
 
 
 def _idle(event_state: EventState, event_phase: str) -> str:

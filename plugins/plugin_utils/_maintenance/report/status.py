@@ -239,7 +239,8 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders:
         state = participant["phase"] or "no record yet"
         because = f", {participant['reason']}" if participant["reason"] else ""
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{because}.")
-        lines += [f"  {item['id']}: {item['state']}, {_found(item)}{'; ' + item['error'] if item['error'] else ''}." for item in participant["changed"]]
+        errors = [f"; its record says: {item['error']}" if item["error"] else "" for item in participant["changed"]]
+        lines += [f"  {item['id']}: {item['state']}, {_found(item)}{error}." for item, error in zip(participant["changed"], errors)]
         lines += _by_hand(participant, folders)
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
     lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")

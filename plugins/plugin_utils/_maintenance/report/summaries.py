@@ -54,8 +54,8 @@ def entry(event_state: EventState, phase: str, now: float) -> dict[str, Any]:
 
 
 def left_by_hand(participant: Participant) -> list[str]:
-    """Return what an operator has to do on a VM."""
-    return [f"{participant.host.name}, as its record says: {method.error}" for method in messages.left_by_hand(participant)][:OF_ONE_VM]
+    """Return what an operator has to do for a VM."""
+    return [by_hand.left(method, participant.host.name, participant.host.targets) for method in messages.left_by_hand(participant)[:OF_ONE_VM]]
 
 
 def _starts_in(event_state: EventState, now: float) -> float | None:

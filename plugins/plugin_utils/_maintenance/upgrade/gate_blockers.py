@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
@@ -240,7 +239,8 @@ def _until_when(lease: Lease, host: Host) -> str:
         return ""
     left = timestamps.duration(max(lease.limit - host.observation.now, 0.0))
     message = f", until {timestamps.as_datetime(lease.limit):%Y-%m-%d %H:%M:%S} UTC unless renewed ({left} from now)"
-    return message + (f". If this run has ended, set gate_dead_run={shell_word(lease.run, 'ID')}" if lease.kind == "upgrade" else "")
+    # The VM could name any run, so nothing to paste is made of it.
+    return message + (". If you know that this run has ended, set gate_dead_run to its id" if lease.kind == "upgrade" else "")
 
 
 def of_capacity(budget: allocation.Budget, event_states: Iterable[EventState], ask: GateRequest, board: Leases, hosts: Mapping[str, Host]) -> list[Blocker]:

@@ -155,6 +155,8 @@ def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Print
         callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
     callback.v2_runner_on_ok(a_result({"records": []}, "maintenance.azure.maintenance_info", of_role("observe")))
     callback.v2_runner_on_unreachable(a_result({"msg": "no route"}))
+    # As maintenance_act returns it where it was given the VM's settings.
+    callback.v2_runner_on_failed(a_result({"msg": "no route", "failed": True, "not_reached": True}, "maintenance.azure.maintenance_act", of_role("respond")))
     assert list(printed) == ["web1 cannot be reached: no route"] * 2
 
 
@@ -252,7 +254,7 @@ def test_a_vm_that_could_not_be_observed_is_no_error_of_the_run(printed: Printed
 @pytest.mark.parametrize(("once", "line"), [(True, f"FAILED: {SHOWN}"), (False, f"FAILED: web1: {SHOWN}")])
 @pytest.mark.parametrize(
     "action",
-    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_rights"))],
+    ["ansible.builtin.fail", *(f"maintenance.azure.{name}" for name in ("plan", "check_request", "watcher_drain", "watcher_settings", "watcher_python"))],
 )
 def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytest.MonkeyPatch, action: str, once: bool, line: str) -> None:
     callback = CallbackModule()

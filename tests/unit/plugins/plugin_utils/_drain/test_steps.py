@@ -213,7 +213,7 @@ WSFC = {"method": "wsfc", "availability_groups": ["Orders"], "replicas": {"SQL2"
 def test_another_host_takes_over_before_the_method_acts(own: pathlib.Path) -> None:
     steps = begin(own, WSFC, system="windows")
     assert asked(steps, acted("found", handover={"Orders": "SQL2"})) == ["act 1-wsfc", "failover"]
-    assert steps.state["failovers"] == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
+    assert steps.state["failovers"] == [{"host": "sql2", "instance": "SQL2", "group": "Orders", "primary": ["web1"]}]
     assert asked(steps, Came(result={"results": [{"failed": True, "msg": "not in step"}]}), acted("failed"))[1:] == ["act 1-wsfc", "end"]
     assert steps.state["action"]["problem"] == "not in step" and not steps.state["action"]["stop_at_finding"]
 

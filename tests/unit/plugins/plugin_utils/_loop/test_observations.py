@@ -49,6 +49,7 @@ def test_a_good_observation() -> None:
         ({**OBSERVATION, "failed": True, "msg": "late"}, "failed", "late"),
         ({**OBSERVATION, "failed": True}, "failed", NO_OBSERVATION),
         ({**OBSERVATION, "unreachable": True, "msg": "no route"}, "unreachable", "no route"),
+        ({"failed": True, "not_reached": True, "msg": "no route"}, "unreachable", "no route"),
         ({**OBSERVATION, "unreachable": True, "failed": True}, "unreachable", "no reason given"),
         ({**OBSERVATION, "unreachable": True, "msg": ["x"]}, "unreachable", "no reason given"),
     ],

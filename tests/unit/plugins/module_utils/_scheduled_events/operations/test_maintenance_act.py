@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain import registry
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Answer
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.failover_cluster import ClusterRole, ClusterState
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import maintenance_act as module
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.tests.unit.plugins.module_utils._scheduled_events.drain.scene import ABOUT, RUN, Scripted, Vm, step
@@ -290,6 +291,11 @@ class Cluster:
     def __init__(self):
         self.calls, self.error = [], None
 
+        self.owner = "SQL1"
+
+    def describe(self):
+        return ClusterState("sql", 1, "SQL2", [], [ClusterRole("Files", "SQL2", "Online"), ClusterRole("orders", self.owner, "Online")])
+
     def take_over(self, instance, group):
         self.calls.append((instance, group))
         if self.error:
@@ -302,7 +308,7 @@ def cluster(act):
     return act.vm.machine.failover_cluster
 
 
-TAKE_OVER = {"action": "take_over", "instance": "SQL2", "group": "Orders"}
+TAKE_OVER = {"action": "take_over", "instance": "SQL2", "group": "Orders", "primary": ["db1", "sql1"]}
 
 
 def test_a_replica_takes_over_and_nothing_else_is_asked_of_its_vm(act, cluster, monkeypatch):
@@ -320,10 +326,24 @@ def test_check_mode_fails_nothing_over(act, cluster):
     assert act(TAKE_OVER)["results"][0]["changed"] and cluster.calls == []
 
 
-@pytest.mark.parametrize("missing", ["instance", "group"])
-def test_a_failover_names_what_and_where(act, cluster, missing):
+@pytest.mark.parametrize("missing", ["instance", "group", "primary"])
+def test_a_failover_names_what_where_and_from_whom(act, cluster, missing):
     (result,) = act({**TAKE_OVER, missing: ""})["results"]
-    assert (result["error_kind"], result["msg"], cluster.calls) == ("bad_option", "group and instance must be given", [])
+    assert (result["error_kind"], result["msg"], cluster.calls) == ("bad_option", "group, instance and primary must be given", [])
+
+
+@pytest.mark.parametrize(("owner", "where"), [("SQL3", "SQL3"), ("", "no node"), ("SQL10", "SQL10")])
+def test_nothing_takes_over_from_another_node_than_that_of_the_vm_that_drains(act, cluster, owner, where):
+    cluster.owner = owner
+    for act.check_mode in (False, True):
+        (result,) = act(TAKE_OVER)["results"]
+        words = f"SQL2 does not take over availability group Orders: it is on {where}, and not on db1 or sql1"
+        assert (result["failed"], result["msg"], cluster.calls) == (True, words, [])
+
+
+def test_nothing_takes_over_a_group_that_the_cluster_does_not_have(act, cluster):
+    (result,) = act({**TAKE_OVER, "group": "Bills"})["results"]
+    assert (result["failed"], "it is on no node" in result["msg"], cluster.calls) == (True, True, [])
 
 
 def test_there_is_no_failover_without_a_cluster(act):

@@ -21,17 +21,31 @@ def first_step(methods: Any, record: Any = None) -> Any:
 
 
 def test_host_and_instance_are_those_of_the_settings() -> None:
-    assert failovers.failovers({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC)) == [
-        {"host": "sql2", "instance": "SQL2", "group": "Bills"},
-        {"host": "sql3", "instance": "SQL3", "group": "Orders"},
+    assert failovers.failovers({"Orders": "SQL3", "Bills": "SQL2"}, first_step(WSFC), "sql1") == [
+        {"host": "sql2", "instance": "SQL2", "group": "Bills", "primary": ["sql1"]},
+        {"host": "sql3", "instance": "SQL3", "group": "Orders", "primary": ["sql1"]},
     ]
-    assert failovers.failovers({}, first_step(WSFC)) == failovers.failovers(None, first_step(WSFC)) == []
+    assert failovers.failovers({}, first_step(WSFC), "sql1") == failovers.failovers(None, first_step(WSFC), "sql1") == []
+
+
+@pytest.mark.parametrize(("settings", "drained", "nodes"), [
+    ({}, "sql1.example.org", ["sql1"]),
+    ({"node": "SQL-1"}, "db1", ["SQL-1"]),
+    ({"node": "other", "replicas": {"SQL2": "sql2", "SQL1\\ONE": "db1", "SQL4\\TWO": "db1"}}, "db1", ["SQL1", "SQL4"]),
+])  # fmt: skip
+def test_the_settings_say_which_node_must_be_primary(settings: dict[str, Any], drained: str, nodes: list[str]) -> None:
+    before = {"moved": {}, "node": "SQL3"}
+    options = {"node": "SQL3", "replicas": {"SQL3": drained}, "availability_groups": ["Orders"]}
+    record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": before, "options": options}]}
+    for one in (None, record):
+        (found,) = failovers.failovers({"Orders": "SQL2"}, first_step({**WSFC, **settings}, one), drained)
+        assert found["primary"] == nodes
 
 
 @pytest.mark.parametrize("handover", [{"Orders": "SQL9"}, {"Payroll": "SQL2"}, {"Orders": "sql2"}, {"Orders": ["SQL2"]}, {"Orders": None}])
 def test_what_the_settings_do_not_name_is_an_error(handover: Any) -> None:
     with pytest.raises(ValueError, match="the settings of method 1-wsfc do not name availability group"):
-        failovers.failovers(handover, first_step(WSFC))
+        failovers.failovers(handover, first_step(WSFC), "sql1")
 
 
 def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
@@ -39,10 +53,10 @@ def test_a_record_adds_neither_a_group_nor_a_replica() -> None:
     record = {"phase": "draining", "methods": [{"id": "1-wsfc", "method": "wsfc", "state": "found", "before": {"moved": {}}, "options": options}]}
     step = first_step({**WSFC, "availability_groups": ["Orders"]}, record)
     assert step["options"] == options
-    assert failovers.failovers({"Orders": "SQL2"}, step) == [{"host": "sql2", "instance": "SQL2", "group": "Orders"}]
+    assert failovers.failovers({"Orders": "SQL2"}, step, "sql1") == [{"host": "sql2", "instance": "SQL2", "group": "Orders", "primary": ["sql1"]}]
     for handover in ({"Payroll": "SQL2"}, {"Orders": "SQL9"}):
         with pytest.raises(ValueError, match="do not name"):
-            failovers.failovers(handover, step)
+            failovers.failovers(handover, step, "sql1")
 
 
 @pytest.mark.parametrize(("answers", "words"), [

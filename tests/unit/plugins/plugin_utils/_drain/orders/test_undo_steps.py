@@ -84,7 +84,7 @@ def test_windows_methods_are_local_on_windows_only_and_name_no_other_host(kind: 
     its = record(entry(f"1-{kind}", kind, {"node": "n"}, options={"replicas": {"SQL2": "localhost"}, "instance": "i"}))
     (step,) = undo(its, [], system="windows")
     assert step["where"] == "own" and step["runs"] and (kind != "wsfc" or step["override"] == {"replicas": {}})
-    assert runs(undo(its)) == [] and "is no longer in drain_methods" in reports(undo(its))
+    assert runs(undo(its)) == [] and "drain_methods has no method of that name and kind" in reports(undo(its))
 
 
 # --- Elsewhere, only what finding and variables name -----------------------------------------------------------------------
@@ -115,11 +115,21 @@ def test_a_report_says_what_to_do_by_hand_and_keeps_nothing_else() -> None:
     steps = undo(its, [{"method": "command"}, {**LB1, "balancers": ["lb1"]}])
     assert runs(steps) == ["1-command"]
     assert steps[0]["report"] == (
-        "web1: server web1 of backend app on balancer lb2 was ready before the drain, and drain_methods does not name it any more; nothing was "
-        "changed there. List it in drain_methods_former of web1: {name: 2-haproxy, method: haproxy, server: web1, balancers: [lb2]}. Or put it "
-        "back by hand on lb2, as in echo 'set server app/web1 state ready' | socat stdio /run/haproxy/admin.sock, and say so there: "
-        "{name: 2-haproxy, method: haproxy, server: web1, balancers: [lb2], by_hand: true}"
+        "web1: its record says that server web1 of backend app on balancer lb2 was ready before the drain, and drain_methods does not name it; nothing was "
+        "changed there. If it was a method of web1, list it with its options in drain_methods_former of web1, and with by_hand: true once you have put back "
+        "by hand what it changed. If it never was, somebody has changed the record: do nothing that it names."
     )
+
+
+@pytest.mark.parametrize("balancers", [{"lb1": {"app": READY}}, {"lb1": {"app": READY}, "lb2": {"app": {"state": "maint", "up": True}, "b": READY}}])
+@pytest.mark.parametrize("methods", [[], [{"method": "service"}], [LB1], [{**LB1, "backends": ["shop"]}], [{**LB1, "by_hand": True}]])
+@pytest.mark.parametrize("kind", ["haproxy", "tasks", "own_method"])
+def test_what_only_a_record_names_is_told_without_a_command_and_without_a_setting_to_paste(kind: str, methods: Any, balancers: Any) -> None:
+    """Planted: the server is another VM's."""
+    its = haproxy("web2", server="web2", balancers=balancers)
+    told = reports(undo(record({**its, "method": kind}), methods)) + reports(undo(record({**its, "method": kind}), [], methods))
+    assert "its record says" in told and "web2" in told
+    assert not any(part in told for part in ("set server", "socat", "echo", "{", "method:", "name:", "balancers:")), told
 
 
 def test_a_former_entry_ends_it_by_undoing_it_or_by_a_persons_word() -> None:
@@ -198,7 +208,7 @@ def test_a_swapped_order_never_runs_another_methods_undo() -> None:
         assert [step["given"]["undo"] for step in undo(record(a, b), methods)] == ["z.yml", "c.yml"], methods
     # Options that changed as well: nobody can say which it was.
     steps = undo(record(a, b), [{**TASKS_2, "undo": "n.yml"}, {**TASKS, "undo": "m.yml"}])
-    assert runs(steps) == [] and reports(steps).count("no longer in drain_methods") == 2
+    assert runs(steps) == [] and reports(steps).count("drain_methods has no method of that name and kind") == 2
     # With names there is nothing to guess.
     named = [{**entry("one", "tasks"), "options": {"undo": "o"}}, {**entry("two", "tasks"), "options": {"undo": "p"}}]
     steps = undo(record(*named), [{**TASKS_2, "name": "two"}, {**TASKS, "name": "one"}])
@@ -214,7 +224,7 @@ def test_a_single_method_of_its_kind_is_found_wherever_it_stands() -> None:
 def test_a_renamed_method_is_another_one_until_the_former_name_is_listed() -> None:
     its = record(entry("leave", "tasks", options={"undo": "c.yml"}))
     steps = undo(its, [{**TASKS, "name": "leave-shop"}])
-    assert runs(steps) == [] and "{name: leave, method: tasks" in reports(steps)
+    assert runs(steps) == [] and "list it with its options in drain_methods_former of web1" in reports(steps)
     (step,) = undo(its, [{**TASKS, "name": "leave-shop"}], [{"name": "leave", "method": "tasks", "undo": "c.yml"}])
     assert step["runs"] and step["given"] == {"undo": "c.yml"}
     (step,) = undo(its, [], [{"name": "leave", "method": "tasks", "by_hand": True}])

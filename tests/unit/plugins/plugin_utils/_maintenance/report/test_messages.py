@@ -125,14 +125,14 @@ def test_one_event_explained() -> None:
 def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
     two, other = event(resources=("vm1", "vm2")), event("E2", ("vm3",))
     approved = {"action": "approve", "who": "alice", "why": "x", "at": at(-10), "until": at(3600), "vm": None, "beside": []}
-    left = [method("undoing", error="method 1-service is gone from the settings; put it back by hand")]
+    left = [method("undoing", method="leave", error="put it back by hand: rm -rf /")]
     found = plan(
         vm("vm1", [two], [record("noticed", two, decision=approved)], records_problems=["The file x is no record."]),
         vm("vm2", [two], [record("failed", two, methods=left)]),
         vm("vm3", [other], [record("noticed", other)], records_problems=["The file of vm3 is no record."]),
     )
     whole, one = status(found), status(found, event_id="E1")
-    for expected in ("because vm2 does not have it: repeat it.", "put it back by hand.", "vm1: The file x is no record."):
+    for expected in ("because vm2 does not have it: repeat it.", "vm2: its record says that method 1-service (leave)", "vm1: The file x is no record."):
         assert [line for line in whole if line.startswith("Problem on ") and expected in line], expected
         assert [line for line in one if line.startswith("Problem: ") and expected in line], expected
     assert "of vm3" not in "\n".join(one) and status(found, "json", "E1")["events"][0]["remarks"]
@@ -141,7 +141,7 @@ def test_one_event_explained_has_the_remarks_of_the_whole_status() -> None:
 def test_events_that_wait_for_an_operator_say_so() -> None:
     text = "vm1: method 2-haproxy (haproxy) changed something outside the VM and is no longer in drain_methods. Or put back by hand what it changed"
     left = method("undoing", id="2-haproxy", method="haproxy", error=text)
-    waits = "Next: put back by hand what 2-haproxy changed for vm1, or list it in drain_methods_former."
+    waits = "Next: compare 2-haproxy in the record of vm1 with drain_methods, put back by hand what was its own, and list it in drain_methods_former."
     over = {"outcome": "completed", "missing_since": at(-60)}
     for its in (record("recovering", methods=[method("undone"), left], **over), record("failed", methods=[left], ago=1, **over)):
         assert waits in status(plan(vm("vm1", [], [its])))[0]

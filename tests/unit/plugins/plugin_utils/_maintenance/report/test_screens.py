@@ -184,7 +184,7 @@ def test_a_command_that_is_shown_holds_no_odd_id(odd: str) -> None:
 def test_a_run_with_an_odd_id_gives_no_hint_to_paste() -> None:
     lease = {"name": "c", "run": "x' gate_closed=go_on", "event_id": "upgrade:Other", "kind": "upgrade", "limit": at(60)}
     found = gate.make_gate([vm("vm1", leases=[lease])], {"upgrade": "Kernel", "batch": ["vm1"]}, settings=SETTINGS, now=at(0))
-    assert found["why"][0].endswith("set gate_dead_run=ID")
+    assert found["why"][0].endswith("set gate_dead_run to its id")
 
 
 def test_numbers_of_thousands_of_digits_are_replaced_by_text() -> None:

@@ -109,7 +109,7 @@ def test_another_run_on_the_batch_makes_it_give_its_leases_back_and_come_after_e
 
 def test_another_upgrade_is_named() -> None:
     found = gate_decision(vm("vm1", leases=[lease_of_other_run("upgrade:Packages", kind="upgrade")]))
-    dead = ". If this run has ended, set gate_dead_run=run00other"
+    dead = ". If you know that this run has ended, set gate_dead_run to its id"
     assert found["why"] == [f"run run00other of bob on deploy2 is at work on vm1 for upgrade 'Packages'{UNTIL}{dead}"]
 
 
@@ -119,7 +119,7 @@ def test_leases_of_a_killed_run_of_this_upgrade_are_named() -> None:
     found = gate_decision(leased_vm("vm1"), done, capacity=[{"name": "web", "members": ["vm1", "vm2"], "max_unavailable": 1}])
     assert kinds(found) == ["capacity"]
     assert f"run run00other of bob on deploy2 holds vm2{UNTIL}" in found["why"][0]
-    assert found["why"][0].endswith("gate_dead_run=run00other")
+    assert found["why"][0].endswith("set gate_dead_run to its id")
 
 
 def test_respond_says_which_upgrade_holds_a_vm() -> None:

@@ -1,0 +1,66 @@
+#!/usr/bin/python
+
+# Copyright (c) 2026, The maintenance.azure authors
+# GNU General Public License v3.0+ (see LICENSES/GPL-3.0-or-later.txt or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: watcher_python
+short_description: Find the Python of the watcher on a Linux VM, and refuse one that other users could change
+version_added: 2.2.0
+author:
+  - The maintenance.azure authors (@maintenance-azure)
+description:
+  - For the role P(maintenance.azure.watch#role) of this collection only. It changes nothing.
+  - Fails with one line where another user than root and the connecting one owns the program, its standard library or a folder or link on the way there,
+    or where a group or other users may write one of them. In a folder with the sticky bit, such as C(/tmp), others may write.
+  - It fails so before the program is run.
+options:
+  python:
+    description: The path of the program, or its name where it is in C(PATH).
+    type: str
+    required: true
+extends_documentation_fragment:
+  - maintenance.azure.attributes
+  - maintenance.azure.attributes.read_only
+attributes:
+  action:
+    description: Has a corresponding action plugin, so some parts of the options can be executed on the controller.
+    support: full
+    details: Only documented keys of documented types of a host's result reach the play.
+seealso:
+  - module: maintenance.azure.watcher_rights
+"""
+
+EXAMPLES = r"""
+- name: Find Python
+  maintenance.azure.watcher_python:
+    python: python3
+"""
+
+RETURN = r"""
+executable:
+  description: The path of the program.
+  returned: success
+  type: str
+  sample: /usr/bin/python3
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.watcher_python import find_python, watcher_python_arguments
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=watcher_python_arguments(), supports_check_mode=True)
+    try:
+        module.exit_json(changed=False, **find_python(module.params["python"], module.run_command))
+    except Failed as failed:
+        module.fail_json(**failed.result)
+
+
+if __name__ == "__main__":
+    main()
