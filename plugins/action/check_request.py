@@ -12,12 +12,15 @@ import tempfile
 import typing as t
 from datetime import datetime, timezone
 
+from ansible.utils.vars import load_extra_vars
+
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.batches import BatchError, make_batches
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import play_keywords
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
@@ -58,7 +61,10 @@ class ActionModule(OnController):
             return _wrong_batches(arguments["batches"])
         if arguments["options_of"] is not None:
             return wrong_options(arguments["options_of"], variables, self._templar.template)
-        return why_refused(variables.get("ansible_facts")) or refused_variables(variables)
+        wrong = why_refused(variables.get("ansible_facts")) or refused_variables(variables) or why_refused_extra(load_extra_vars(self._loader))
+        # Role approve takes one VM at a time, and may do so for one VM alone.
+        is_alone = getattr(self._task._role, "_role_name", None) == "approve"
+        return wrong or (None if is_alone else play_keywords.refused(self._task, asked_check_mode=variables.get("ansible_check_mode")))
 
 
 def _user() -> str:

@@ -11,6 +11,7 @@ import typing as t
 
 from ansible.errors import AnsibleError
 from ansible.utils.display import Display
+from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
@@ -28,8 +29,8 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses, play_keywords
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
 
@@ -82,6 +83,7 @@ NEEDS_LINEAR = (
     "it needs the strategy linear, with which the hosts of a play do each task together. This play has the strategy {} (in the play, or in the "
     "configuration of Ansible). Nothing was done"
 )
+SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
 WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, StartWhenError, pass_loop.LoopError)
 
 
@@ -121,10 +123,8 @@ class ActionModule(OnController):
             # Facts with settings override the inventory. So settings are read after the observation, from a host without such facts.
             if why_refused(variables.get("ansible_facts")):
                 return {}
-            if renamed := refused_variables(variables):
-                raise pass_loop.LoopError(renamed)
-            if (strategy := self._strategy()) in FREE:
-                raise pass_loop.LoopError(NEEDS_LINEAR.format(strategy))
+            if wrong := refused_variables(variables) or self._wrong_surroundings(variables):
+                raise pass_loop.LoopError(wrong)
             return {"request": self._request(arguments["begin"])}
         frozen = mapping(variables.get(arguments["go_on"] or "")).get("request")
         request = t.cast("pass_loop.Request", frozen) if frozen is not None else self._request(arguments["begin"])
@@ -135,6 +135,8 @@ class ActionModule(OnController):
         def of(host: str) -> HostResults:
             return results.of(host) if host in here else results.absent(host)
 
+        if skipped := [host for host in present if mapping(results.of(host).observed).get("skipped") is True]:
+            raise pass_loop.LoopError(SKIPPED.format(", ".join(skipped)))
         given = {host: results.vm_settings(host) for host in hosts}
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
         return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask)
@@ -147,9 +149,14 @@ class ActionModule(OnController):
         raw = {host: variables["hostvars"].raw_get(host) for host in (first, *hosts)}
         return _display(found + fleet_settings.differing(first, raw))
 
-    def _strategy(self) -> str:
-        """Return the strategy of the play. A task stands in a block, which knows its play."""
-        return str(getattr(getattr(getattr(self._task, "_parent", None), "_play", None), "strategy", None) or "linear")
+    def _wrong_surroundings(self, variables: dict[str, t.Any]) -> str | None:
+        """Return what is wrong with the play, role or block around the role, or with the command line."""
+        # A task stands in a block, which knows its play.
+        strategy = str(getattr(getattr(getattr(self._task, "_parent", None), "_play", None), "strategy", None) or "linear")
+        if strategy in FREE:
+            return NEEDS_LINEAR.format(strategy)
+        hosts = len(_names(variables.get("ansible_play_hosts_all")))
+        return why_refused_extra(load_extra_vars(self._loader)) or play_keywords.refused(self._task, hosts)
 
     def _request(self, given: dict[str, t.Any]) -> pass_loop.Request:
         request: pass_loop.Request = {

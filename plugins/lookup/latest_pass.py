@@ -11,7 +11,7 @@ name: latest_pass
 author:
   - The maintenance.azure authors (@maintenance-azure)
 version_added: 2.2.0
-short_description: Return the hosts or the plan of a pass that an earlier play began
+short_description: Return the hosts or the plan of a pass that an earlier play began, or fail where no pass was reported
 description:
   - For playbook C(maintenance.azure.respond), which observes all VMs in its first play, and takes only those with an action through its second.
     A task costs time for each host of a play, even for one that skips it.
@@ -22,7 +22,9 @@ options:
       - V(acting_hosts) returns the pattern of the VMs that take part in the iterations, one per item. It matches no host where nothing is left to do.
       - V(all_hosts) returns that of all VMs of the pass, but for those whose facts have the names of settings.
       - V(plan) returns the last plan of the pass that the host of the task knows.
-    choices: [acting_hosts, all_hosts, plan]
+      - V(reported) is for the C(hosts) of the last play of a run. It matches no host, and fails where C(pattern) has hosts and no pass of theirs has reported.
+        An expression in C(hosts) is evaluated also where C(--tags), C(--skip-tags) or C(--start-at-task) leave out every task.
+    choices: [acting_hosts, all_hosts, plan, reported]
     required: true
   pattern:
     description: The hosts of the play that began the pass, as in C(hosts) of that play. No variables of other hosts are read.
@@ -44,6 +46,9 @@ EXAMPLES = r"""
       ansible.builtin.import_role:
         name: maintenance.azure.respond
         tasks_from: loop.yml
+
+- name: Check that a pass has reported, whatever left out its tasks
+  hosts: "{{ lookup('maintenance.azure.latest_pass', 'reported', pattern='web') }}"
 """
 
 RETURN = r"""
@@ -55,6 +60,7 @@ _raw:
 
 import typing as t
 
+from ansible import context
 from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
@@ -62,7 +68,11 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import latest_pass
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
-REGISTERED = "__respond_loop"
+REGISTERED, REPORTED = "__respond_loop", "__respond_reported"
+NOT_REPORTED = (
+    "No pass was reported in this run, so nothing is known about any VM and nothing may have been done: its tasks were left out or ended early{}. "
+    "Run it again without what left them out."
+)
 PATTERNS = {"acting_hosts": latest_pass.acting_hosts, "all_hosts": latest_pass.all_hosts}
 
 
@@ -77,11 +87,29 @@ class LookupModule(LookupBase):
             views = _views(known, self._matching(known))
             refused = [host for host, view in views.items() if why_refused(view.get("ansible_facts"))]
             return [PATTERNS[part](_registered(views), refused)]
+        if part == "reported":
+            return [self._reported(known)]
         own = latest_pass.latest({"": known.get(REGISTERED)}) if part == "plan" else None
         if own is None:
-            raise AnsibleLookupError(f"Lookup latest_pass has acting_hosts, all_hosts and, for a host that knows a pass, plan. It was asked for {part!r}.")
+            raise AnsibleLookupError(
+                f"Lookup latest_pass has acting_hosts, all_hosts, reported and, for a host that knows a pass, plan. It was asked for {part!r}."
+            )
         # Only the hosts that took part in it can have a later state.
-        return [latest_pass.last_of(own, _registered(_views(known, own["staying"])))["plan"]]
+        return [latest_pass.plan_of(latest_pass.last_of(own, _registered(_views(known, own["staying"]))))]
+
+    def _reported(self, known: dict[str, t.Any]) -> list[str]:
+        matching = self._matching(known) if "hostvars" in known else []
+        for host in matching:
+            # One host after the other, as the first one nearly always tells.
+            view = _views(known, [host]).get(host, {})
+            state = None if why_refused(view.get("ansible_facts")) else latest_pass.latest(_registered({host: view}))
+            if state is not None and state["request"]["secret"] == view.get(REPORTED):
+                return latest_pass.NO_HOSTS
+            if state is not None:
+                break
+        if matching:
+            raise AnsibleLookupError(NOT_REPORTED.format(latest_pass.left_out(context.CLIARGS)))
+        return latest_pass.NO_HOSTS
 
     def _matching(self, variables: dict[str, t.Any]) -> list[str]:
         lookup = lookup_loader.get("ansible.builtin.inventory_hostnames", loader=self._loader, templar=self._templar)

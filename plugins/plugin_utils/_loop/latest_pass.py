@@ -14,6 +14,9 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pas
 
 # A pattern that matches no host. An empty list would match all of them.
 NO_HOSTS = ["all", "!all"]
+CUT_OFF = "the pass ended before its plan was carried out; run it again"
+# Options of the command line that leave out tasks, and their values that leave out none.
+LEAVE_OUT = {"tags": ("all",), "skip_tags": (), "start_at_task": None, "step": False}
 
 
 def latest(registered: Mapping[str, Any], refused: Collection[str] = ()) -> pass_loop.State | None:
@@ -32,6 +35,19 @@ def last_of(known: pass_loop.State, registered: Mapping[str, Any]) -> pass_loop.
     """Return the last state of the same pass. No host has the secret of a pass, so no fact stands for its states."""
     same = (state for state in _states(registered).values() if _is_same(state, known))
     return max((known, *same), key=lambda state: state["number"])
+
+
+def plan_of(state: pass_loop.State) -> dict[str, Any]:
+    """Return the plan of the last state of a pass. One whose actions were not taken to the end fails the run."""
+    plan = state["plan"]
+    return plan if state["do"] == "end" else {**plan, "fails": [*plan["fails"], CUT_OFF]}
+
+
+def left_out(arguments: Mapping[str, Any]) -> str:
+    """Return the options of the command line, or of the configuration, that leave out tasks; empty without any."""
+    given = {name: arguments[name] for name, none in LEAVE_OUT.items() if arguments.get(name) not in (None, none)}
+    words = [f"--{name.replace('_', '-')} {','.join(value) if isinstance(value, (list, tuple)) else value}".removesuffix(" True") for name, value in given.items()]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def acting_hosts(registered: Mapping[str, Any], refused: Collection[str] = ()) -> list[str]:
