@@ -62,7 +62,7 @@ def _version(text: str) -> tuple[int, int]:
 def load() -> list[Row]:
     rows = [row for kind in KINDS for entry in yaml.safe_load((FOLDER / f"{kind.replace(' ', '_')}.yml").read_text()) for row in read(kind, entry)]
     for kind in KINDS:
-        names = [(row.name, str(row.value), row.at) for row in rows if row.kind == kind]
+        names = [(row.name, str(row.value), row.at, row.cores) for row in rows if row.kind == kind]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise MatrixError(f"{kind}: more than one row for {sorted(twice)}")
