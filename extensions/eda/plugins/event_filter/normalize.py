@@ -17,7 +17,9 @@ description:
     scheduled event, and nothing else of the message.
   - A message is a hint, never an order. Whatever is not a message about scheduled events becomes C(form=unknown) with its reason in C(problem). No message
     makes this filter fail.
-  - A sender beyond its rate is dropped, and reported once a minute by an event with C(form=dropped).
+  - A sender beyond its rate is dropped before anything of its messages is read, and reported once a minute by an event with C(form=dropped). The rate counts
+    messages, and bytes, so that large ones do not hold up the rulebook. In a minute 8 KiB for each message that the rates allow are read, and at least 2 MiB,
+    of a sender and of all together. A delivery has at most 1 MiB, where each value counts as 16 bytes more.
   - A message of Event Grid may have several resources. It gives one event for each C(EventId), with the names of all its resources. At most 32 C(EventId)s and
     1000 resources of a message are read; what is left out is reported in the same way. Each event in a message counts as a message.
   - Texts have no beginning of a template in them, Ansible's header C(#jinja2:) included, and names that Azure does not allow are left out, because rulebooks
@@ -54,7 +56,8 @@ options:
   sender_header:
     description:
       - Header of a webhook's requests in which a proxy says who sends, such as the name in the certificate that it has verified. Rates are then counted for
-        these names, and not for what messages say. A delivery without this header is no news.
+        these names, and not for what messages say. A delivery without this header is no news, and is not read. Without this option, a text that
+        must be read to know its sender counts for all senders together.
       - The proxy must replace what a client sends in this header, and the webhook must be reachable through the proxy alone.
     type: str
     default: ""

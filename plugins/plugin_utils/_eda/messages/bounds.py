@@ -21,38 +21,56 @@ MESSAGES = 100
 # EventIds in one message, and resources in it that are read. Event Grid sends one event, in a few resources. Each EventId may start a run.
 EVENTS = 32
 RESOURCES = 1000
-# A number or an empty container counts as so many bytes, so that a million of them are too much as well.
-LEAST = 2
+# A value counts as so many bytes, however short it is, beside the characters of a text: reading a value costs what reading so much text does.
+VALUE = 16
+SEPARATORS = ",:[{"
 
-TOO_LARGE = f"it is larger than {BYTES} bytes"
 TOO_DEEP = f"it is nested deeper than {DEPTH} levels"
 
 
-def excess(value: Any) -> str | None:
-    """Return why a value is too large to be read, or None."""
-    left = BYTES
+class TooLarge(ValueError):
+    """Larger than what may be read."""
+
+
+class Allowance:
+    """How many bytes may still be read, of a delivery or of all from one sender."""
+
+    def __init__(self, most: int = BYTES) -> None:
+        self.most = most
+        self.used = 0
+
+    def use(self, size: int) -> None:
+        """Use so many bytes before they are read, or raise TooLarge. Then all are used."""
+        if size > self.most - self.used:
+            self.used = self.most
+            raise TooLarge(f"it is larger than {self.most} bytes")
+        self.used += size
+
+
+def check(value: Any, allowance: Allowance) -> None:
+    """Raise ValueError with the reason if a value is too large to be read."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
         if depth > DEPTH:
-            return TOO_DEEP
-        left -= max(LEAST, len(item)) if isinstance(item, (str, bytes, bytearray, list, tuple, Mapping)) else LEAST
-        if left < 0:
-            return TOO_LARGE
-        if isinstance(item, Mapping):
-            waiting.extend((key, depth + 1) for key in item)
-            waiting.extend((below, depth + 1) for below in item.values())
+            raise ValueError(TOO_DEEP)
+        if isinstance(item, (str, bytes, bytearray)):
+            allowance.use(len(item))
+        elif isinstance(item, Mapping):
+            allowance.use(2 * VALUE * len(item))
+            waiting.extend((below, depth + 1) for pair in item.items() for below in pair)
         elif isinstance(item, (list, tuple)):
+            allowance.use(VALUE * len(item))
             waiting.extend((below, depth + 1) for below in item)
-    return None
 
 
-def parse(body: str | bytes) -> Any:
+def parse(body: str | bytes, allowance: Allowance) -> Any:
     """Return the JSON in a text. Raise ValueError with the reason for what is none, or is too large."""
-    if len(body) > BYTES:
-        raise ValueError(TOO_LARGE)
     try:
-        return load_bounded(body.decode("utf-8-sig") if isinstance(body, bytes) else body.lstrip("\ufeff"), _out_of_range)
+        text = body.decode("utf-8-sig") if isinstance(body, bytes) else body.lstrip("\ufeff")
+        # Its characters are counted by check.
+        allowance.use(VALUE * sum(map(text.count, SEPARATORS)))
+        return load_bounded(text, _out_of_range)
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise ValueError("it is not JSON") from None
     except (RecursionError, OverflowError):

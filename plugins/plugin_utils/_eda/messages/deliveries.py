@@ -18,14 +18,16 @@ WRAPPERS = ("payload", "body")
 MOST_LAYERS = 4
 
 
-def messages_in(delivery: Any) -> list[Any]:
+def messages_in(delivery: Any, allowance: bounds.Allowance) -> list[Any]:
     """Return the messages of a delivery: one, or those of a list. Raise ValueError with the reason if it cannot be read."""
-    problem = bounds.excess(delivery)
-    if problem:
-        raise ValueError(problem)
+    bounds.check(delivery, allowance)
+    from_text = False
     for _layer in range(MOST_LAYERS):
         if isinstance(delivery, (str, bytes)):
-            delivery = bounds.parse(delivery)
+            if from_text:
+                # Its characters are read once more.
+                bounds.check(delivery, allowance)
+            delivery, from_text = bounds.parse(delivery, allowance), True
         elif isinstance(delivery, Mapping) and (key := _wrapper(delivery)):
             delivery = delivery[key]
         else:
@@ -34,6 +36,16 @@ def messages_in(delivery: Any) -> list[Any]:
     if len(messages) > bounds.MESSAGES:
         raise ValueError(f"it has {len(messages)} messages, and no more than {bounds.MESSAGES} are read")
     return messages
+
+
+def unread_message(delivery: Any) -> Any:
+    """Return the first message of a delivery as far as it lies there without reading a text, to ask it for its sender; None where it is in a text."""
+    for _layer in range(MOST_LAYERS):
+        if isinstance(delivery, Mapping) and (key := _wrapper(delivery)):
+            delivery = delivery[key]
+    if isinstance(delivery, (list, tuple)):
+        delivery = delivery[0] if delivery else None
+    return delivery if isinstance(delivery, Mapping) else None
 
 
 def _wrapper(delivery: Mapping[Any, Any]) -> str | None:

@@ -37,18 +37,20 @@ class Rate:
     def admit(self, sender: str, most: int, now: float) -> bool:
         """Count a message, and return whether it is passed on. ``now`` is a clock's seconds that never go back."""
         count = self._count(sender, now)
-        if now - count.began >= self._window_seconds:
-            count.began, count.passed = now, 0
         if count.passed < most:
             count.passed += 1
             return True
         count.dropped += 1
         return False
 
-    def has_room(self, sender: str, most: int, now: float) -> bool:
-        """Return whether a message would be passed on, without counting one."""
+    def room(self, sender: str, most: int, now: float) -> int:
+        """Return how many messages would be passed on, without counting one."""
         count = self._counts.get(sender)
-        return count is None or now - count.began >= self._window_seconds or count.passed < most
+        return most if count is None or now - count.began >= self._window_seconds else max(most - count.passed, 0)
+
+    def use(self, sender: str, number: int, now: float) -> None:
+        """Count what was passed on already."""
+        self._count(sender, now).passed += number
 
     def take_back(self, sender: str) -> None:
         """Take back the last message that was admitted, because it is not passed on for another reason."""
@@ -73,4 +75,6 @@ class Rate:
         self._counts.move_to_end(sender)
         while len(self._counts) > self._most_senders:
             self._counts.popitem(last=False)
+        if now - count.began >= self._window_seconds:
+            count.began, count.passed = now, 0
         return count

@@ -13,7 +13,7 @@ import logging
 from typing import Any
 
 from ..messages import bounds
-from ..messages.deliveries import header_in, messages_in
+from ..messages.deliveries import header_in, messages_in, unread_message
 from ..messages.normalizing import normalized, sender_of
 from ..messages.shape import UNKNOWN, Shape, about_drops, unknown
 from .introducers import Introducers
@@ -29,6 +29,8 @@ ALL = "(all senders together)"
 NEW_EVENTS = "(new events of all senders together)"
 # A run holds one of ansible-rulebook's 25 places until its event is over. So events are counted for longer than messages.
 SENDER_EVENTS_SECONDS = 3600.0
+# What is read for each message that the rates allow. A watcher's message has 2 KiB; one of Event Grid grows with its resources.
+MESSAGE_BYTES = 8 * 1024
 # After a day without news an event counts as new again. The rulebooks keep what they know of an event for longer than that.
 FORGOTTEN_SECONDS = 86400.0
 
@@ -45,6 +47,16 @@ class Limits:
     sender_header: str = ""
     """The header in which a proxy says who sends; empty to take the messages' own word for it."""
 
+    @property
+    def bytes_per_minute(self) -> int:
+        """How much of a sender is read in a minute: two deliveries of any size, or as many messages as it may send."""
+        return max(2 * bounds.BYTES, self.most_per_minute * MESSAGE_BYTES)
+
+    @property
+    def bytes_in_all_per_minute(self) -> int:
+        """How much of all senders together is read in a minute."""
+        return max(2 * bounds.BYTES, self.most_in_all_per_minute * MESSAGE_BYTES)
+
 
 class Receiver:
     """One source's messages."""
@@ -53,6 +65,8 @@ class Receiver:
         # Apart from each other: no sender's name may stand for the count of all, and many names must not push that count out of the memory.
         self._senders = Rate()
         self._all = Rate()
+        self._bytes = Rate()
+        self._all_bytes = Rate()
         self._new_events = Rate()
         self._senders_new_events = Rate(SENDER_EVENTS_SECONDS)
         self._large_messages = Rate()
@@ -64,16 +78,45 @@ class Receiver:
 
     def receive(self, delivery: Any, limits: Limits, now: float) -> list[Shape]:
         """Return what the rules see of a delivery. Never raise."""
+        sender = None
         try:
             proven = header_in(delivery, limits.sender_header) if limits.sender_header else None
-            messages = messages_in(delivery)
+            if limits.sender_header and proven is None:
+                return self._limited(None, unknown(f"Not of a known sender: there is no header {limits.sender_header}."), limits, now)
+            sender = proven or sender_of(unread_message(delivery))
+            # All rates first: reading a large delivery takes the rulebook's loop much longer than dropping it.
+            messages = self._messages_in(delivery, sender, limits, now)
         except ValueError as error:
-            return self._limited(None, unknown(f"Not a message about scheduled events: {error}."), limits, now)
+            return self._limited(sender, unknown(f"Not a message about scheduled events: {error}."), limits, now)
         except Exception as error:  # a delivery is never a reason for the rulebook to end
-            return self._limited(None, unknown(f"Not a readable message: {type(error).__name__}."), limits, now)
-        if limits.sender_header and proven is None:
-            return self._limited(None, unknown(f"Not of a known sender: there is no header {limits.sender_header}."), limits, now)
+            return self._limited(sender, unknown(f"Not a readable message: {type(error).__name__}."), limits, now)
+        if messages is None:
+            return self._reports(sender, limits, now)
         return [shape for message in messages for shape in self._message(message, proven, limits, now)]
+
+    def _messages_in(self, delivery: Any, sender: str | None, limits: Limits, now: float) -> list[Any] | None:
+        """Return the messages of a delivery; None where a rate is used up, so that it is dropped. Raise ValueError if it cannot be read."""
+        rates = [(self._all, ALL, limits.most_in_all_per_minute)]
+        volumes = [(self._all_bytes, ALL, limits.bytes_in_all_per_minute)]
+        # Without a name, it may be in a text who sends. Then there is only what all have together.
+        if sender is not None:
+            rates.insert(0, (self._senders, sender, limits.most_per_minute))
+            volumes.insert(0, (self._bytes, sender, limits.bytes_per_minute))
+        for rate, of, most in (*rates, *volumes):
+            if not rate.room(of, most, now):
+                rate.drop(of, 1, now)
+                return None
+        allowance = bounds.Allowance(min(bounds.BYTES, *(rate.room(of, most, now) for rate, of, most in volumes)))
+        try:
+            return messages_in(delivery, allowance)
+        except bounds.TooLarge:
+            if allowance.most == bounds.BYTES:
+                raise
+            volumes[0][0].drop(volumes[0][1], 1, now)
+            return None
+        finally:
+            for rate, of, _most in volumes:
+                rate.use(of, allowance.used, now)
 
     def _message(self, message: Any, proven: str | None, limits: Limits, now: float) -> list[Shape]:
         try:
@@ -129,7 +172,7 @@ class Receiver:
 
     def _has_room(self, sender: str, limits: Limits, now: float) -> bool:
         wanted = ((self._senders_new_events, sender, limits.most_new_events_per_sender), (self._new_events, NEW_EVENTS, limits.most_new_events_per_minute))
-        return all(rate.has_room(name, most, now) for rate, name, most in wanted)
+        return all(rate.room(name, most, now) for rate, name, most in wanted)
 
     def _may_be_new(self, sender: str, limits: Limits, now: float) -> bool:
         # The sender first: its made-up events must not use up what all have together.
@@ -145,6 +188,8 @@ class Receiver:
         wanted = (
             (self._senders, sender or UNNAMED, f"{limits.most_per_minute} in a minute"),
             (self._all, ALL, f"{limits.most_in_all_per_minute} in a minute"),
+            (self._bytes, sender or UNNAMED, f"{limits.bytes_per_minute} bytes in a minute"),
+            (self._all_bytes, ALL, f"{limits.bytes_in_all_per_minute} bytes in a minute"),
             (self._new_events, NEW_EVENTS, f"{limits.most_new_events_per_minute} in a minute"),
             (self._senders_new_events, sender or UNNAMED, f"{limits.most_new_events_per_sender} new events in an hour"),
             (self._large_messages, sender or UNNAMED, f"{bounds.EVENTS} events or {bounds.RESOURCES} resources in a message"),

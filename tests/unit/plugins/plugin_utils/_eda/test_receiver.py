@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import uuid
 from typing import Any
 
@@ -84,6 +85,94 @@ def test_a_forged_copy_with_other_names_does_not_make_the_real_message_a_repetit
     assert [shape["vms"] for shape in receiver.receive(forged, LIMITS, 0)] == [["liar"]]
     assert [shape["vms"] for shape in receiver.receive(real, LIMITS, 1)] == [["liar", "web1"]]
     assert receiver.receive(real, LIMITS, 2) == []
+
+
+class Visited(list):  # type: ignore[type-arg]
+    """A list that knows how many of its items were visited."""
+
+    visits = 0
+
+    def __iter__(self) -> Any:
+        for item in list.__iter__(self):
+            self.visits += 1
+            yield item
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The length of each text that is parsed."""
+    lengths: list[int] = []
+    real = bounds.load_bounded
+
+    def load(text: str, *given: Any) -> Any:
+        lengths.append(len(text))
+        return real(text, *given)
+
+    monkeypatch.setattr(bounds, "load_bounded", load)
+    return lengths
+
+
+NEARLY_ALL = bounds.BYTES - 4096
+DELIVERIES = 60
+
+
+def deliver(receiver: Receiver, delivery: Any, limits: Limits = LIMITS, now: float = 0) -> list[dict[str, Any]]:
+    return [shape for _one in range(DELIVERIES) for shape in receiver.receive(delivery, limits, now)]
+
+
+def test_large_texts_of_a_sender_are_parsed_as_far_as_its_rate_goes(parsed: list[int]):
+    receiver = Receiver()
+    text = '{"source": "liar", "type": "' + "x" * NEARLY_ALL + '"}'
+    shapes = deliver(receiver, {"payload": text, "meta": {"headers": {"X-Sender": "liar"}}}, PROVEN)
+    assert sum(parsed) <= PROVEN.bytes_per_minute
+    assert [shape["dropped"] for shape in shapes if shape["form"] == "dropped"] == [1]
+    # The others have what is theirs.
+    assert [shape["new_event"] for shape in receiver.receive(through_proxy(message(), x_sender="web1"), PROVEN, 1)] == [True]
+    parsed.clear()
+    deliver(receiver, {"payload": text, "meta": {"headers": {"X-Sender": "liar"}}}, PROVEN, 60)
+    assert 0 < sum(parsed) <= PROVEN.bytes_per_minute
+
+
+def test_large_texts_that_name_no_sender_are_parsed_as_far_as_the_rate_of_all_goes(parsed: list[int]):
+    receiver = Receiver()
+    deliver(receiver, {"body": '"' + "x" * NEARLY_ALL + '"'})
+    assert 0 < sum(parsed) <= LIMITS.bytes_in_all_per_minute < DELIVERIES * NEARLY_ALL
+
+
+def test_a_text_in_a_text_is_counted_twice(parsed: list[int]):
+    receiver, text = Receiver(), "x" * (NEARLY_ALL // 2)
+    for _layer in range(3):
+        text = json.dumps({"body": text})
+    deliver(receiver, {"body": text})
+    assert 0 < sum(parsed) <= LIMITS.bytes_in_all_per_minute
+
+
+def test_objects_of_a_sender_are_looked_through_as_far_as_its_rate_goes():
+    values = Visited([0] * (NEARLY_ALL // bounds.VALUE))
+    deliver(Receiver(), {"payload": {"source": "liar", "data": values}})
+    assert 0 < values.visits <= LIMITS.bytes_per_minute // bounds.VALUE
+
+
+def test_more_values_than_one_delivery_may_have_are_not_looked_through():
+    values = Visited([0] * (bounds.BYTES // bounds.VALUE + 1))
+    (shape,) = Receiver().receive({"payload": {"source": "liar", "data": values}}, LIMITS, 0)
+    assert (shape["form"], values.visits) == ("unknown", 0)
+
+
+def test_a_text_of_more_values_than_one_delivery_may_have_is_not_parsed(parsed: list[int]):
+    (shape,) = Receiver().receive({"body": "[" + "0," * 100_000 + "0]"}, LIMITS, 0)
+    assert (shape["form"], parsed) == ("unknown", [])
+
+
+def test_beyond_its_rate_of_messages_nothing_of_a_sender_is_read(parsed: list[int]):
+    delivery = {"payload": '{"source": "liar"}', "meta": {"headers": {"X-Sender": "liar"}}}
+    deliver(Receiver(), delivery, PROVEN)
+    assert len(parsed) == PROVEN.most_per_minute
+
+
+def test_without_the_proxys_word_nothing_is_read(parsed: list[int]):
+    deliver(Receiver(), {"payload": '{"source": "liar"}'}, PROVEN)
+    assert parsed == []
 
 
 PROVEN = Limits(sender_header="X-Sender")

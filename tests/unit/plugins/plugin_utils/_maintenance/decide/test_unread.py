@@ -141,3 +141,10 @@ def test_a_document_that_was_read_before_the_start_is_no_problem(older: dict[str
     found = plan(vm("vm1", [event(status="Started")]), vm("vm2", [older]))
     assert not any("otherwise" in line for line in status(found))
     assert any("vm2 lists it otherwise" in line for line in status(plan(vm("vm1", [event(status="Started")]), vm("vm2", [event(event_type="Freeze")]))))
+
+
+def test_one_that_answers_what_no_intact_vm_answers_fails_the_run_beside_others() -> None:
+    bad, dead = {**failing("web2")[0], "unusable": True}, failing("web3", state="unreachable")[0]
+    (why,) = plan(vm("web1"), bad, dead)["fails"]
+    assert why.startswith("What web2 answered is not usable")
+    assert plan(vm("web1"), {**vm("web2"), "unusable": True}, dead)["fails"] == []
