@@ -10,7 +10,9 @@ import typing as t
 
 import pytest
 from lab.lab import Lab
+from lab.simulator import ROOT
 
+TASKS = str(ROOT / "roles" / "gate" / "tasks" / "refuse.yml")
 Make = t.Callable[..., Lab]
 TYPO = "drain_methods, entry 1 (probefile): method must be service, probe_file, command, none, haproxy, tasks (did you mean probe_file?)."
 
@@ -81,7 +83,7 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
         ("respond", {"respond_observation_seconds": 0}, "respond_observation_seconds is 0; it must be 1 or more seconds"),
         ("gate", {"gate_hosts": "web1", "gate_wait_seconds": "2s"}, "gate_wait_seconds"),
         ("gate", {"gate_hosts": "web1", "gate_controller": True, "gate_controller_endpoint": "http://127.0.0.1:9"}, "cannot connect"),
-        ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": __file__, "upgrade_by": "rack"}, "upgrade_by must be one of"),
+        ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": TASKS, "upgrade_by": "rack"}, "upgrade_by must be one of"),
     ],
     ids=str,
 )

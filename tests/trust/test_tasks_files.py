@@ -67,6 +67,12 @@ def test_what_is_no_tasks_file_is_refused_without_its_content(files: pathlib.Pat
     assert found["failed"] and f'upgrade_{option} is "{files / name}"' in found["msg"] and CANARY not in str(found)
 
 
+@pytest.mark.parametrize("content", ["", "[]", "# nothing yet\n"])
+def test_a_file_without_tasks_is_one(files: pathlib.Path, content: str) -> None:
+    (files / "empty.yml").write_text(content)
+    assert "failed" not in check(files / "empty.yml")
+
+
 def test_only_files_in_the_folders_of_the_template_are_opened(files: pathlib.Path) -> None:
     project = files / "project"
     assert check(files / "outside.yml")["tasks"] == str(files / "outside.yml")

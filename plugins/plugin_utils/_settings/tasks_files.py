@@ -52,6 +52,8 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _are_tasks(content: Any, known: Known) -> bool:
+    if content is None:
+        return True  # an empty file
     return isinstance(content, Sequence) and not isinstance(content, str) and all(_is_task(task, known) for task in content)
 
 
