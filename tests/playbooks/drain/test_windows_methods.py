@@ -105,7 +105,8 @@ def test_command_tasks_and_none(windows_fleet: WindowsFleet, tmp_path: Path) -> 
     assert not list(tmp_path.rglob("pwned"))
     assert broken.state == "failed" and "exit code 7" in broken.result["error"], broken.result
     assert absent.state == "failed" and "missing.exe" in absent.result["error"], absent.result
-    assert slow.state == "failed" and "1-command: begin reached a timeout (exit code 124; option timeout is 1 s): it has not ended within 1 s" in slow.result["error"], slow.result
+    late = "1-command: begin reached a timeout (exit code 124; option timeout is 1 s): it has not ended within 1 s"
+    assert slow.state == "failed" and late in slow.result["error"], slow.result
 
     (home / "gone").touch()
     windows_fleet.drain("words")
