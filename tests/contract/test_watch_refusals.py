@@ -59,7 +59,7 @@ def refused(folder: pathlib.Path, settings: dict[str, t.Any]) -> str:
         ),
         ({"watch_tell_folder": "FOLDER/settings.json"}, "settings.json, and that is no folder on vm. Next: give the path of a folder"),
         ({"watch_figures_folder": "FOLDER/settings.json"}, "watch_figures_folder is /"),
-        ({"watch_python": "python9"}, "watch_python is python9: it does not run on this VM. Next: install Python 3.8 or newer on vm"),
+        ({"watch_python": "python9"}, "watch_python is python9: it does not run on this VM. Next: install Python 3.8 or newer there"),
         ({"watch_python": "FOLDER/old"}, "old: Python 3.8 or newer is needed. Next: install"),
         ({"watch_python": "FOLDER/open/link"}, "open/link, and another user could change what root runs there: "),
         ({"watch_tell_folder": "/var/tmp/news"}, "watch_tell_folder is /var/tmp/news, and the units see nothing below /home, /root"),
