@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 import typing as t
 from collections.abc import Mapping
 
@@ -15,15 +14,18 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
+from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping, plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import vm_variables
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_settings, refused_variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import check_directory
 
-# Options that role respond passes on.
-GIVEN = ("api_version", "boot_id", "endpoint", "health", "records_path", "vm_name")
+# The reason why a VM is not observed; what is wrong stands beside it, for all VMs that have the same fault together.
+WRONG = "its settings are wrong"
 ASKED = ("action", "event_id", "event_ids", "iteration")
 
 
@@ -38,17 +40,28 @@ class ActionModule(EitherWay):
         Core prints failed results whole, and a drain method's command may hold a password. After a failure a task of role respond keeps the settings. After a
         lost connection core takes no such task, so a VM with settings that is not reached has failed, and the result says how.
         """
-        vm_settings = self._task.args.pop("vm_settings", None)
-        kept = {} if vm_settings is None else {"vm_settings": wrap_var({**plain(mapping(vm_settings)), **self._places_of_records()})}
-        result = self._without_the_vm(kept.get("vm_settings"), task_vars or {})
-        if result is None and kept and (wrong := self._wrong_option()):
-            result = {"failed": True, "msg": wrong}
+        given, variables = self._task.args.pop("vm_settings", None), task_vars or {}
+        kept, fits = ({}, True) if given is None else self._settings(mapping(given), variables)
+        result = self._without_the_vm(kept.get("vm_settings"), variables)
+        if result is None and not fits:
+            result = {"failed": True, "msg": WRONG, "error_kind": "bad_option"}
         if result is None:
             try:
                 result = super().run(tmp, task_vars)
             except AnsibleConnectionFailure as error:
                 result = {"failed" if kept else "unreachable": True, "msg": str(error), **({"not_reached": True} if kept else {})}
         return result if result.get("failed") else {**result, **kept}
+
+    def _settings(self, given: Mapping[str, t.Any], variables: Mapping[str, t.Any]) -> tuple[dict[str, t.Any], bool]:
+        """Take the settings of the VM from its variables. Return them as the result keeps them, and whether the VM can be observed with them."""
+        found = vm_variables.read(variables, self._templar.template, _check_windows_path if given.get("system") == "windows" else LocalFiles.of_option)
+        unfit = list(found.wrong_observation)
+        if not unfit:
+            self._task.args.update(found.observation)
+            unfit = self._unfit_options()
+        wrong = [*unfit, *found.wrong]
+        settings = {**plain(given), **found.settings, **({} if unfit else self._places_of_records()), **({"wrong": wrong} if wrong else {})}
+        return {"vm_settings": wrap_var(settings)}, not unfit
 
     def _places_of_records(self) -> dict[str, str]:
         """Return where the records are, and where on the controller itself: hosts that share a folder must be found before they use it."""
@@ -71,15 +84,13 @@ class ActionModule(EitherWay):
                 return {"changed": False, "excluded": True}
         return None
 
-    def _wrong_option(self) -> str | None:
-        """Return what is wrong with an option that role respond was given for this VM, by the name of the role's option; None if nothing is."""
+    def _unfit_options(self) -> list[str]:
+        """Return why the module would refuse its options."""
         try:
             self.checked_options()
         except Failed as failed:
-            message = str(failed.result.get("msg"))
-            given = [_as_given(name, plain(self._task.args[name])) for name in GIVEN if name in self._task.args and re.search(rf"\b{name}\b", message)]
-            return f"wrong setting: {', '.join(given)}: {message}" if given else message
-        return None
+            return [str(failed.result.get("msg"))]
+        return []
 
     def finished(self, result: t.Any, task_vars: Mapping[str, t.Any]) -> dict[str, t.Any]:
         """Say beside the answer what was asked for, from the controller's own list: an answer is judged by it."""
@@ -88,6 +99,7 @@ class ActionModule(EitherWay):
         return dict(super().finished(result, task_vars), asked=asked)
 
 
-def _as_given(name: str, value: t.Any) -> str:
-    """Return an option as role respond was given it. The values of a dictionary are left out: the URL of a health check may hold a password."""
-    return f"respond_{name} has {', '.join(map(str, value)) or 'no keys'}" if isinstance(value, Mapping) else f"respond_{name} is {value!r}"
+def _check_windows_path(path: str) -> None:
+    """Raise ValueError for a path that the records cannot have. The default is another one on Windows."""
+    if path != DEFAULT_PATH:
+        check_directory(path)

@@ -22,7 +22,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import dra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when
+from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when, timing
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import StartWhenError
@@ -30,7 +30,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.obs
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses, play_keywords
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses, play_keywords, vm_variables
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
@@ -76,8 +76,6 @@ SPEC = {
 }
 ONE_OF = (("begin", "begin_gate", "begin_methods", "check_settings", "go_on"),)
 EXCLUSIVE = (("begin", "begin_gate", "begin_methods", "check_settings"), ("begin_gate", "go_on"), ("begin_methods", "go_on"), ("check_settings", "go_on"))
-# Settings of a VM, and the variables that they are in.
-INVENTORY_NAMES = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}
 # With these each host goes on by itself, and a plan would be made of observations that are not there yet.
 FREE = frozenset(f"{place}{name}" for place in ("", "ansible.builtin.", "ansible.legacy.") for name in ("free", "host_pinned"))
 NEEDS_LINEAR = (
@@ -97,8 +95,12 @@ class ActionModule(OnController):
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         # By the names that operators set, before the values are checked under those of begin.
-        if self._task.args.get("check_only") and (wrong := wrong_options("respond", task_vars or {}, self._templar.template)):
-            return {"failed": True, "msg": printable(wrong, LONGEST_LINE)}
+        if self._task.args.get("check_only"):
+            if wrong := wrong_options("respond", task_vars or {}, self._templar.template):
+                return {"failed": True, "msg": printable(wrong, LONGEST_LINE)}
+            # Not as the value of an argument: core would report a setting that cannot be evaluated without its name.
+            if name := self._task.args.pop("begin_variable", None):
+                self._task.args["begin"] = self._templar.template((task_vars or {}).get(name))
         return super().run(tmp, task_vars)
 
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
@@ -140,7 +142,7 @@ class ActionModule(OnController):
             raise pass_loop.LoopError(SKIPPED.format(", ".join(skipped)))
         given = {host: results.vm_settings(host) for host in hosts}
         misspelt = _warn(variables, results, hosts) + self._without_effect(variables, [host for host in present if not why_refused(results.facts(host))])
-        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask)
+        return pass_loop.begin({**request, "misspelt": misspelt}, hosts, present, given, of, time.time(), _ask, results.inventory)
 
     def _without_effect(self, variables: dict[str, t.Any], hosts: list[str]) -> list[str]:
         """Warn of settings that have no effect where they are, and return the warnings."""
@@ -175,10 +177,9 @@ class ActionModule(OnController):
             "runs_commands": not (self._task.check_mode or given["only_shows"]),
             "secret": secrets.token_hex(16),
         }
-        settings_module.load(request["settings"])
-        for name, least in (("wait_timeout", 0), ("observation_seconds", 1)):
-            if float(given[name]) < least:
-                raise SettingsError(f"respond_{name} is {given[name]}; it must be {least} or more seconds")
+        timing.refuse_out_of_bounds(settings_module.load(request["settings"]))
+        if float(given["wait_timeout"]) < 0:
+            raise SettingsError(f"respond_wait_timeout is {given['wait_timeout']}; it must be 0 or more seconds")
         return request
 
     def _notify_tasks(self, given: dict[str, t.Any]) -> str:
@@ -205,6 +206,7 @@ class ActionModule(OnController):
             "places": _names(given["places"]),
             "check_mode": bool(self._task.check_mode),
         }
+        timing.refuse_out_of_bounds(settings_module.load(request["settings"]), gate=True)
         members = gate_loop.members_of(request, _names(given["keepers"]))
         _warn(variables, results, members)
         batch = set(texts(request["ask"].get("batch")))
@@ -255,7 +257,7 @@ def _check_settings(places: list[str], results: _Results, variables: dict[str, t
     refused = refused_hosts(hosts, variables["hostvars"])
     hosts = [host for host in hosts if host not in refused]
     _warn(variables, results, hosts)
-    vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places) for host in hosts})
+    vm_settings.refuse_wrong({host: vm_settings.read(results.vm_settings(host), host, places, results.inventory) for host in hosts})
     return {}
 
 
@@ -265,7 +267,9 @@ def _go_on(name: str, results: _Results, variables: dict[str, t.Any]) -> t.Mappi
         return pass_loop.go_on(t.cast("pass_loop.State", {key: state[key] for key in pass_loop.KEYS}), results.of, time.time(), _ask)
     if isinstance(state, dict) and state.keys() >= gate_loop.KEYS:
         kept = t.cast("gate_loop.GateState", {key: state[key] for key in gate_loop.KEYS})
-        return gate_loop.go_on(kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others}, time.time())
+        return gate_loop.go_on(
+            kept, {"of": results.of, "settings": results.vm_settings, "others": results.of_others, "inventory": results.inventory}, time.time()
+        )
     if isinstance(state, dict) and state.keys() >= drain_loop.KEYS:
         return drain_loop.go_on(t.cast("drain_loop.MethodsState", {key: state[key] for key in drain_loop.KEYS}), results.of, time.time())
     raise pass_loop.LoopError(f"go_on is {name!r}, and nothing of a pass was registered under this name; a pass begins with a task that has begin")
@@ -299,6 +303,7 @@ class _Results:
     def __init__(self, hostvars: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
         self._hostvars = hostvars
         self._read: dict[str, _Variables] = {}
+        self.inventory = list(map(str, hostvars))
 
     def of(self, host: str) -> HostResults:
         variables = self._of(host)
@@ -316,9 +321,9 @@ class _Results:
         variables = self._of(host)
         observed = variables.get("observe_result")
         found = observed.get("vm_settings") if isinstance(observed, t.Mapping) else None
-        found = variables.get("__respond_vm_settings") if found is None else found
+        found = mapping(variables.get("__respond_vm_settings")).get("vm_settings") if found is None else found
         # A host that takes no part in the play has its settings of the inventory.
-        return plain({key: variables.get(name) for key, name in INVENTORY_NAMES.items()} if found is None else found)
+        return plain({key: variables.get(name) for key, name in vm_variables.SETTINGS.items()} if found is None else found)
 
     def asks(self, host: str) -> t.Mapping[str, t.Any]:
         """Return the note of a host from right before a drain or a recovery; C(since) in it shows its age."""

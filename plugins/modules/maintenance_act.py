@@ -60,9 +60,11 @@ options:
         type: str
   vm_settings:
     description:
-      - What the controller's variables say of the VM, for the first observation of a pass, see M(maintenance.azure.plan).
-      - It stays on the controller, and comes back as RV(vm_settings). A VM that is excluded by it, or whose facts contain settings of this collection,
-        is not asked.
+      - What belongs to the VM's variables, for the first observation of a pass, see M(maintenance.azure.plan).
+      - With it, the options C(endpoint), C(api_version), C(records_path), C(health), C(vm_name) and C(boot_id) are those of the VM's variables, such as
+        C(respond_endpoint).
+      - It stays on the controller, and comes back as RV(vm_settings). A VM that is excluded, that cannot be observed with its settings, or whose facts contain
+        settings of this collection, is not asked.
     type: dict
 attributes:
   check_mode:
@@ -120,7 +122,9 @@ asked:
   type: list
   elements: dict
 vm_settings:
-  description: The option O(vm_settings), as it was given. It comes from the controller and not from the VM.
+  description:
+    - The option O(vm_settings), with the settings that the VM's variables have, and in C(wrong) what is wrong with them. It comes from the controller and not
+      from the VM.
   returned: when O(vm_settings) was given, unless the module failed, because failed results are printed
   type: dict
 not_reached:

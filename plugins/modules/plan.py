@@ -138,7 +138,7 @@ options:
         default: []
   check_settings:
     description:
-      - Check the settings of the hosts, each as C(__respond_vm_settings), and fail where any are wrong. Nothing is planned.
+      - Check the settings of the hosts, each as registered in C(__respond_vm_settings), and fail where any are wrong. Nothing is planned.
       - The value has the directories in which relative paths of task files are searched.
     type: list
     elements: str
@@ -147,6 +147,12 @@ options:
       - The name under which the tasks of this pass register their results.
       - Together with O(begin) the pass begins with the inputs that were checked under this name before, see O(check_only).
     type: str
+  begin_variable:
+    description:
+      - With O(check_only), the name of the variable that has O(begin). It is evaluated only after each setting of the fleet was, so that one that cannot be
+        evaluated is named.
+    type: str
+    version_added: 2.2.0
   check_only:
     description: Whether to check O(begin) and keep it, before any VM is observed. Nothing is planned.
     type: bool
@@ -287,6 +293,7 @@ ARGUMENTS = {
     "begin_methods": {"type": "dict"},
     "check_settings": {"type": "list", "elements": "str"},
     "go_on": {"type": "str"},
+    "begin_variable": {"type": "str"},
     "check_only": {"type": "bool", "default": False},
 }
 

@@ -23,7 +23,7 @@ from .lab.upgrading import MAX_OUT, Schedule, Upgrade
 POLICY = [{"name": "everything drains", "drain": True, "drain_at": "now", "approve": "after_drain"}]
 LEASE, DRAIN, LONGEST = 20, 40, 60
 LIMITS = {
-    "respond_timing": {"lease_seconds": LEASE, "enabling_seconds": 0},
+    "respond_timing": {"rehearsal": True, "lease_seconds": LEASE, "enabling_seconds": 0},
     "respond_drain_seconds": DRAIN,
     "upgrade_recover_seconds": DRAIN,
     "gate_lease_seconds": LONGEST,

@@ -26,7 +26,7 @@ def test_a_misspelt_method_is_red_before_any_event_and_other_vms_are_served(make
     lab = make_lab(["web1", "web2", "db1"])
     misspell(lab, "web1", "web2")
     line = f"Wrong settings on web1, web2: {TYPO}"
-    assert line in lab.status(respond_capacty=1)
+    assert line in lab.status(code=2, respond_capacty=1)
     for arguments in ((), ("--check",)):
         output = lab.respond(*arguments, code=2)
         assert line in output
@@ -80,7 +80,12 @@ def test_a_misspelt_variable_is_warned_about_once(make_lab: Make) -> None:
             "'lease_secs' (respond_timing) (did you mean lease_seconds?); there are: check_interval",
         ),
         ("respond", {"respond_wait_timeout": -5}, "respond_wait_timeout is -5; it must be 0 or more seconds"),
-        ("respond", {"respond_observation_seconds": 0}, "respond_observation_seconds is 0; it must be 1 or more seconds"),
+        ("respond", {"respond_timing": {"lease_seconds": 20}}, "lease_seconds is 20; it must be 151 to 21600: an action on a VM may take 150 seconds"),
+        (
+            "status",
+            {"respond_capacity": [{"name": "web", "members": "{{ groups['unground'] }}", "max_unavailable": 1}]},
+            "respond_capacity: the inventory has no group unground (did you mean ungrouped?).",
+        ),
         ("gate", {"gate_hosts": "web1", "gate_wait_seconds": "2s"}, "gate_wait_seconds"),
         ("gate", {"gate_hosts": "web1", "gate_controller": True, "gate_controller_endpoint": "http://127.0.0.1:9"}, "cannot connect"),
         ("rolling_upgrade", {"upgrade_hosts": "all", "upgrade_name": "x", "upgrade_tasks": TASKS, "upgrade_by": "rack"}, "upgrade_by must be one of"),
@@ -112,21 +117,39 @@ def test_a_key_of_respond_timing_that_an_option_overrides_is_a_warning(make_lab:
         assert output.count(f"[WARNING]: respond_timing: {warning}") == 1
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ({"respond_records_path": "relative"}, "records_path is 'relative'; it must be a whole path such as /var/lib/azure-maintenance"),
-        (
-            {"respond_health": {"prot": 80}},
-            "wrong setting: respond_health has prot: one of the following is required: port, url, file, service",
-        ),
-        ({"respond_api_version": "2017"}, "wrong setting: respond_api_version is '2017': value of api_version must be one of"),
-    ],
-    ids=["path", "health", "version"],
-)
-def test_a_wrong_setting_of_one_vm_is_named_and_other_vms_are_observed(make_lab: Make, setting: dict[str, t.Any], words: str) -> None:
+def test_a_wrong_setting_of_one_vm_is_red_and_other_vms_are_served(make_lab: Make) -> None:
+    lab = make_lab(["web1", "web2", "web3", "web4", "db1"])
+    lab.hosts["web1"]["respond_health"] = lab.hosts["web2"]["respond_health"] = {"prot": 80}
+    lab.hosts["web3"]["drain_methods"] = [{"method": "service", "names": ["{{ nosuch }}"]}]
+    lab.hosts["web4"]["drain_methods"] = [{"method": "haproxy", "balancers": ["bd1"]}]
+    for vm in ("web1", "web3", "web4", "db1"):
+        lab.simulator.event("Reboot", [vm], notice=36000, started_seconds=600)
+    lines = (
+        "web1, web2: respond_health: there is no key prot (did you mean port?). Keys: port, url, file, service, host, timeout, validate_certs.",
+        "web3: drain_methods: 'nosuch' is undefined.",
+        "web4: drain_methods, entry 1 (haproxy): balancers: the inventory has no host bd1 (did you mean db1?).",
+    )
+    for output in (lab.status(code=2), lab.respond(code=2)):
+        assert all(f"Wrong settings on {line}" in output for line in lines)
+        ends = [line for line in output.splitlines() if line.startswith("fatal:")][-1]
+        assert all(f"wrong settings on {line.rstrip('.')}" in ends for line in lines)
+        assert "<<< caused by >>>" not in output
+        assert all(f"Next: correct the settings of {vm}." in output for vm in ("web1", "web3", "web4"))
+    assert [(one["vm"], len(lab.records(vm))) for one in lab.simulator.approvals() for vm in ("db1", "web1")] == [("db1", 1), ("db1", 0)]
+    assert not lab.records_folder("web2").exists(), "it was not asked"
+    for vm, line in (("web1", lines[0].replace("web1, web2", "web1")), ("web3", lines[1])):
+        output = lab.play("maintenance.azure.gate", code=2, gate_hosts=vm, gate_wait_seconds=0)
+        assert f"wrong settings on {line} Nothing was done." in output
+
+
+def test_other_settings_of_one_vm(make_lab: Make) -> None:
+    """That of the first host as well, though it has those of the fleet for all."""
     lab = make_lab(["web1", "web2"])
-    lab.hosts["web2"].update(setting)
-    output = lab.respond()
-    assert f"web2 could not be observed: {words}" in output
-    assert "1 of 2 VMs answered" in output
+    wrong = {"respond_observation_seconds": 0, "respond_vm_name": ["web1"], "respond_exclude": "{{ nosuch }}", "respond_records_path": "relative"}
+    lab.hosts["web1"].update(wrong, respond_api_version="2020-7-1")
+    output = lab.respond(code=2)
+    assert "1 of 2 VMs answered" in output and "Could not be read: web1: its settings are wrong." in output
+    assert all(f"Wrong settings on web1: {name}" in output for name in (*wrong, "respond_api_version"))
+    event = lab.simulator.event("Reboot", ["web2"], notice=36000)
+    decided = lab.play("maintenance.azure.decide", code=2, decide_event_id=event, decide_action="hold", decide_who="me")
+    assert f"Written on web2: {event}" in decided and "wrong settings on web1: respond_records_path is 'relative'" in decided

@@ -48,7 +48,7 @@ class Controller:
     def _inventory(self) -> str:
         if self.version == "new":
             return str(self.lab.inventory())
-        given = dict(self.lab.all, respond_timing={TIMING.get(key, key): value for key, value in self.lab.all["respond_timing"].items()})
+        given = dict(self.lab.all, respond_timing={TIMING.get(key, key): value for key, value in self.lab.all["respond_timing"].items() if key != "rehearsal"})
         path = self.lab.folder / f"inventory-{self.version}.json"
         path.write_text(json.dumps({"all": {"vars": given, "hosts": self.lab.hosts}}))
         return str(path)

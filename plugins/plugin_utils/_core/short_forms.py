@@ -37,7 +37,7 @@ def grouped(faults: Iterable[tuple[str, Iterable[str]]], most: int = 12) -> list
 
 def suggestion(given: str, names: Iterable[str]) -> str:
     """Return the name that was probably meant as a question in brackets, to append to a name; empty where none is similar."""
-    found = difflib.get_close_matches(given, list(names), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(given, list(names), n=1, cutoff=0.65)
     return f" (did you mean {found[0]}?)" if found else ""
 
 

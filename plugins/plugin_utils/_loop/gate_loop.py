@@ -81,6 +81,8 @@ class BatchResults(TypedDict):
     """The settings of a host, as option C(vm_settings) of maintenance_act."""
     others: Callable[[str], Sequence[Any]]
     """The observations of other VMs that a host of the batch has registered."""
+    inventory: Sequence[str] | None
+    """All hosts there are, if they are known."""
 
 
 def members_of(request: GateRequest, keepers: Sequence[str]) -> list[str]:
@@ -142,7 +144,7 @@ def go_on(state: GateState, results: BatchResults, now: float) -> GateState:
 def _settings(state: GateState, results: BatchResults) -> dict[str, VMSettings]:
     """Return the settings of all VMs. Raise WrongSettings: the batch is about to be drained with them."""
     names = [str(one["host"]) for one in state["observations"]]
-    vms = {name: vm_settings.read(results["settings"](name), name, state["gate"]["places"]) for name in names}
+    vms = {name: vm_settings.read(results["settings"](name), name, state["gate"]["places"], results["inventory"]) for name in names}
     vm_settings.refuse_wrong(vms)
     if shared := shared_folders.by_variables(vms):
         raise GateError(f"{shared}. Nothing was done.")

@@ -151,14 +151,21 @@ def not_asked(_request: Request) -> Mapping[str, Any]:
 
 
 def begin(
-    request: Request, hosts: Sequence[str], present: Sequence[str], given: Mapping[str, Any], results: Results, now: float, ask: Ask = not_asked
+    request: Request,
+    hosts: Sequence[str],
+    present: Sequence[str],
+    given: Mapping[str, Any],
+    results: Results,
+    now: float,
+    ask: Ask = not_asked,
+    inventory: Sequence[str] | None = None,
 ) -> State:
     """Return the state after the first observation of all hosts.
 
-    C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part.
+    C(given) are the settings of each host as its variables have them, C(present) the hosts of the play that still take part, C(inventory) all hosts there are.
     Raise LoopError where no host may take part.
     """
-    vms = {host: vm_settings.read(given.get(host), host, request["places"]) for host in hosts}
+    vms = {host: vm_settings.read(given.get(host), host, request["places"], inventory) for host in hosts}
     found = [observations.observation(host, results(host), vms[host], {}) for host in hosts]
     refused = {str(one["host"]): str(one["error"]) for one in found if one.get("refused")}
     if present and all(host in refused for host in present):

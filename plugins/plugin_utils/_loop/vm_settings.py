@@ -49,8 +49,11 @@ class VMSettings(TypedDict):
     """Why these settings cannot be used, one sentence for each fault. Empty for a host that is left alone."""
 
 
-def read(given: Any, host: str, places: Sequence[str] = ()) -> VMSettings:
-    """Return the settings of a host from its variables, by option C(vm_settings) of maintenance_act. C(places) are where task files are looked for."""
+def read(given: Any, host: str, places: Sequence[str] = (), hosts: Sequence[str] | None = None) -> VMSettings:
+    """Return the settings of a host from its variables, as maintenance_act returns them.
+
+    C(places) are where task files are looked for, and C(hosts) all hosts of the inventory, if they are known.
+    """
     source = plain_values.mapping(given)
     drain_methods, former = source.get("drain_methods"), source.get("drain_methods_former")
     methods = [one for one in plain_values.items(drain_methods) if isinstance(one, Mapping)]
@@ -66,23 +69,24 @@ def read(given: Any, host: str, places: Sequence[str] = ()) -> VMSettings:
         "records_path": plain_values.text(source.get("records_path")) or "",
         "local_records": plain_values.text(source.get("local_records")) or "",
         "system": plain_values.text(source.get("system")) or "linux",
-        "wrong": _wrong(source, places),
+        "wrong": _wrong(source, places, hosts),
     }
 
 
 def refuse_wrong(vms: Mapping[str, VMSettings]) -> None:
     """Raise WrongSettings if any of them are wrong."""
     if wrong := grouped((host, vm["wrong"]) for host, vm in vms.items()):
-        raise WrongSettings("; ".join(f"wrong settings on {line}" for line in wrong) + " Nothing was done.")
+        raise WrongSettings("; ".join(f"wrong settings on {line.rstrip('.')}" for line in wrong) + ". Nothing was done.")
 
 
-def _wrong(source: Mapping[str, Any], places: Sequence[str]) -> list[str]:
+def _wrong(source: Mapping[str, Any], places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
     """Return what is wrong with the settings of a host. One without drain methods is told so when an event comes, and may never need any."""
     folders, exclude, labels = plain_values.texts(source.get("folders")), source.get("exclude"), source.get("labels")
     if not folders or plain_values.flag(exclude) is True:
         # Without folders, they are not what the host's tasks returned, and its own methods are not known.
         return []
-    found = []
+    # What the action maintenance_act has found: what cannot be evaluated, and what the module would refuse.
+    found = plain_values.texts(source.get("wrong"))
     if exclude not in (None, "") and plain_values.flag(exclude) is None:
         found.append(f"respond_exclude must be true or false, and is {exclude}.")
     if labels and not isinstance(labels, Mapping):
@@ -92,5 +96,5 @@ def _wrong(source: Mapping[str, Any], places: Sequence[str]) -> list[str]:
         system = plain_values.text(source.get("system")) or "linux"
         own = folders[1] if len(folders) > 1 else ""
         unset = [NOTHING] if methods in (None, "", [], {}) else methods
-        found += validation.problems(unset, former, system, folders, places, own)
+        found += validation.problems(unset, former, system, folders, places, own, hosts)
     return [printable(words, LONGEST_LINE) for words in dict.fromkeys(found)]

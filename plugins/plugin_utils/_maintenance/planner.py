@@ -63,6 +63,11 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
     observed_state = replace(observed_state, event_states=event_states)
     summary = summaries.summary(hosts, event_states, chosen, moment)
     failed, not_answered = _failed(event_states), unread.failure(hosts, chosen)
+    unserved = [
+        *(f"wrong settings on {text.rstrip('.')}" for text in summary["wrong_settings"]),
+        *_beginnings_of_ids(event_states, chosen),
+        *([not_answered] if not_answered else []),
+    ]
     pause = chosen.paused if chosen.paused is not None and chosen.paused.holds(moment) else None
     found = {
         "paused": None if pause is None else {"who": pause.who, "why": pause.why, "until": pause.ends, "line": pause.line},
@@ -82,13 +87,8 @@ def make_plan(observations: Any, policy: Any = "default", settings: Any = None, 
             "problems": summary["problems"] + _remarks(observed_state, decided.budget, phases, chosen),
         },
         "not_answered": not_answered,
-        "fails": [
-            *_few_of_each(failed),
-            *(f"wrong settings on {text.rstrip('.')}" for text in summary["wrong_settings"]),
-            *_beginnings_of_ids(event_states, chosen),
-            *unread.unusable(hosts),
-            *([not_answered] if not_answered else []),
-        ],
+        "unserved": unserved,
+        "fails": [*_few_of_each(failed), *unserved, *unread.unusable(hosts)],
         "capacity": allocation.shown(decided.budget),
         "leases": leases.shown(hosts, chosen),
         "involved": _involved(event_states, hosts, actions, chosen, keepers),

@@ -15,22 +15,35 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, unevaluated, vm_variables
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import entry_points, why_refused
 
 
 def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:
     """Return what is wrong with the options of a role's entry point C(main), or None. C(template) returns the value of a variable.
 
-    Options that may come from the facts of the host are not checked: the roles refuse that host.
+    Options that may come from the facts of the host are not checked: the roles refuse that host. Those of each VM are checked with the VM.
     """
     if why_refused(variables.get("ansible_facts")):
         return None
-    options = entry_points(role)["main"].get("options") or {}
+    options = {name: about for name, about in (entry_points(role)["main"].get("options") or {}).items() if name not in vm_variables.NAMES}
     # Any value is a text, and what is raw is checked where it is used.
     spec = {name: {**about, "required": False} for name, about in options.items() if about.get("choices") or about.get("type") not in ("str", "raw")}
     given = {name: value for name in spec if (value := _value(variables, name, template)) is not None}
-    found = ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
+    found = _unevaluated(variables, template)
+    found += ArgumentSpecValidator({name: spec[name] for name in given}).validate(given).error_messages
     return "; ".join(found) or None
+
+
+def _unevaluated(variables: Mapping[str, Any], template: Callable[[Any], Any]) -> list[str]:
+    """Return why settings of the whole fleet, which this host has for all, cannot be evaluated."""
+    found = []
+    for name in fleet_settings.NAMES:
+        try:
+            template(variables.get(name))
+        except AnsibleError as error:
+            found.append(unevaluated.why(name, error, variables))
+    return found
 
 
 def _value(variables: Mapping[str, Any], name: str, template: Callable[[Any], Any]) -> Any:

@@ -27,7 +27,7 @@ SETTINGS: dict[str, t.Any] = {
     "gate_lease_seconds": 90,
     "upgrade_interval": 1,
     # The lab has just asked for the first time, and an empty list would prove nothing for five minutes.
-    "respond_timing": {"lease_seconds": 60, "enabling_seconds": 0},
+    "respond_timing": {"rehearsal": True, "lease_seconds": 60, "enabling_seconds": 0},
 }
 
 

@@ -28,6 +28,7 @@ from ..lease.lease_store import LeaseStore
 from .leased_record import LeasedRecord
 from .maintenance_info import observation_arguments, observe
 from .maintenance_record import change_records, record_arguments
+from .observation_options import refuse_wrong
 from .scheduled_events_approve import approve
 
 if t.TYPE_CHECKING:
@@ -215,6 +216,7 @@ def act_on_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
 
     Raise Failed, with the results, where there is no observation.
     """
+    refuse_wrong(options)
     acting = Acting(options, access)
     results = [acting.take(action) for action in options["actions"]]
     changed = any(result["changed"] for result in results)

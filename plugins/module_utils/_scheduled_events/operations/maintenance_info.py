@@ -25,6 +25,7 @@ from ..journal.replicas import ReplicaStore
 from ..journal.tombstones import Tombstones
 from ..lease.lease_store import LeaseStore
 from ..lease.progress_marks import ProgressMarks
+from .observation_options import refuse_wrong
 from .scheduled_events_info import select
 
 
@@ -89,6 +90,7 @@ def observe_vm(options: t.Mapping[str, t.Any], access: HostAccess) -> Result:
     """Run the operation of maintenance_info on one host. Raise Failed."""
     if access.files is None or access.host is None:
         raise AssertionError("an observation needs files and a host")
+    refuse_wrong(options)
     files, host = access.files(options["records_path"]), access.host(options["boot_id"])
     try:
         client = open_client(options, access)

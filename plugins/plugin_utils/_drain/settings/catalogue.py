@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import yaml
+from ansible import constants as C
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method, Option
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules, plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.
@@ -28,6 +30,8 @@ WINDOWS_MODULES: Mapping[str, Sequence[str]] = {
 # What a drain needs; an undo can do with a folder that has but undo.yml.
 TO_DRAIN = ("check.yml",)
 FILES = (*TO_DRAIN, "undo.yml")
+# Characters of a host's name in a message.
+LONGEST = 100
 
 
 def built_in(system: str) -> tuple[str, ...]:
@@ -81,6 +85,16 @@ def defaults_of(kind: str, folder: str) -> dict[str, Any]:
     return {key: about["default"] for key, about in (options_of(kind, folder) or {}).items() if about.get("default") is not None}
 
 
+def unknown_hosts(name: str, value: Any, about: Mapping[str, Any], hosts: Sequence[str] | None) -> list[str]:
+    """Return what is wrong with an option that names hosts of the inventory. C(hosts) are all of them, or None where they are not known."""
+    if hosts is None or not about.get("hosts"):
+        return []
+    named = plain_values.texts(list(value.values()) if isinstance(value, Mapping) else [value] if isinstance(value, str) else value)
+    # Core makes a host of these names where the inventory has none.
+    unknown = [host for host in dict.fromkeys(named) if host not in hosts and host not in C.LOCALHOST]
+    return [f"{name}: the inventory has no host {host[:LONGEST]}{suggestion(host, hosts)}." for host in unknown]
+
+
 def _of_engine(method: Method) -> Options:
     return {name: _described(option) for name, option in method.options.items()}
 
@@ -91,6 +105,8 @@ def _described(option: Option) -> dict[str, Any]:
         found["default"] = option.default
     if option.choices:
         found["choices"] = list(option.choices)
+    if option.hosts:
+        found["hosts"] = True
     return found
 
 

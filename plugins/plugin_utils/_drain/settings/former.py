@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import unknown_hosts
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import KIND, RESERVED
 
 # Types of options that only one of begin, check and undo uses, by the option's name.
@@ -21,7 +22,9 @@ LONGEST = 100
 Options = Mapping[str, Mapping[str, Any]]
 
 
-def former_problems(former: Any, known: Mapping[str, Options | None], places: Sequence[str], is_file: Callable[[str], bool]) -> dict[int, str]:
+def former_problems(
+    former: Any, known: Mapping[str, Options | None], places: Sequence[str], is_file: Callable[[str], bool], hosts: Sequence[str] | None = None
+) -> dict[int, str]:
     """By the number of the entry what is wrong with it, in words. C(known) has each kind's options, or None where they are not described."""
     found = {}
     for number, item in enumerate(plain_values.items(former), start=1):
@@ -33,7 +36,7 @@ def former_problems(former: Any, known: Mapping[str, Options | None], places: Se
         options = known.get(kind)
         words = _unknown_kind(kind, known, by_hand) or _options(given, options, by_hand)
         if words is None and not by_hand:
-            words = _file(given, options, places, is_file)
+            words = _file(given, options, places, is_file) or _hosts(given, options or {}, hosts)
         if words is not None:
             found[number] = f"drain_methods_former, entry {number} ({kind}): {words}"
     return found
@@ -70,6 +73,12 @@ def _fits(value: Any, kind: str) -> bool:
     if kind == "mapping":
         return isinstance(value, Mapping)
     return True
+
+
+def _hosts(given: Mapping[str, Any], known: Options, hosts: Sequence[str] | None) -> str | None:
+    """Return which host of the entry is unknown, and the way out: what was changed on a host that is gone comes back by no task."""
+    found = [words for key, about in known.items() if key in given for words in unknown_hosts(key, given[key], about, hosts)]
+    return f"{found[0]} Correct it, or say by_hand: true." if found else None
 
 
 def _file(given: Mapping[str, Any], known: Options | None, places: Sequence[str], is_file: Callable[[str], bool]) -> str | None:

@@ -30,11 +30,12 @@ def problems(
     folders: Sequence[str] = (),
     places: Sequence[str] = (),
     own_folder: str = "",
+    hosts: Sequence[str] | None = None,
 ) -> list[str]:
     """Return everything that is wrong, in words.
 
-    C(folders) hold the methods that are tasks, C(places) are where task files are looked for, and C(own_folder) is where an operator's own
-    methods are.
+    C(folders) hold the methods that are tasks, C(places) are where task files are looked for, C(own_folder) is where an operator's own
+    methods are, and C(hosts) are all hosts of the inventory, if they are known.
     """
     if not isinstance(methods, (list, tuple)) or not methods:
         kinds = ", ".join(catalogue.built_in(system))
@@ -42,18 +43,18 @@ def problems(
         return [f"{words} To say that nothing needs to be done: [{{method: none}}]."]
     found = []
     for number, given in enumerate(methods, start=1):
-        found += _entry(number, given, system, folders, places, own_folder)
-    return [*found, *configured.problems(methods, former), *wrong_former(former, folders, places).values()]
+        found += _entry(number, given, system, folders, places, own_folder, hosts)
+    return [*found, *configured.problems(methods, former), *wrong_former(former, folders, places, hosts).values()]
 
 
-def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str]) -> dict[int, str]:
+def wrong_former(former: Any, folders: Iterable[str], places: Iterable[str], hosts: Sequence[str] | None = None) -> dict[int, str]:
     """Return by the number of a former entry what is wrong with its options."""
     if not former:
         return {}
-    return former_problems(former, catalogue.known_methods(folders), [str(place) for place in places], os.path.isfile)
+    return former_problems(former, catalogue.known_methods(folders), [str(place) for place in places], os.path.isfile, hosts)
 
 
-def _entry(number: int, given: Any, system: str, folders: Sequence[str], places: Sequence[str], own_folder: str) -> list[str]:
+def _entry(number: int, given: Any, system: str, folders: Sequence[str], places: Sequence[str], own_folder: str, hosts: Sequence[str] | None) -> list[str]:
     entry = plain_values.mapping(given)
     kind = str(entry.get("method") or "")
     place = f"drain_methods, entry {number}{f' ({kind})' if kind else ''}: "
@@ -68,7 +69,7 @@ def _entry(number: int, given: Any, system: str, folders: Sequence[str], places:
     missing = catalogue.missing_modules(kind, system)
     if missing:
         return [place + f"the controller has no {', '.join(missing)}. {modules.how_to_install(missing[0])}"]
-    return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places)]
+    return [place + words for words in _options(entry, catalogue.options_of(kind, folder, system), places, hosts)]
 
 
 def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
@@ -78,7 +79,7 @@ def _folder(kind: str, system: str, folders: Sequence[str]) -> str | None:
     return "" if catalogue.runs_on_vm(kind, system) else catalogue.folder_of(kind, system, folders, catalogue.TO_DRAIN)
 
 
-def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: Sequence[str]) -> list[str]:
+def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: Sequence[str], hosts: Sequence[str] | None) -> list[str]:
     if known is None:
         return []  # an operator's own method need not describe its options
     may = f" Options: {', '.join(known) or 'none'}."
@@ -91,6 +92,8 @@ def _options(entry: Mapping[str, Any], known: catalogue.Options | None, places: 
             found.append(f"{key} is wrong: {entry[key]}. It must be: {about.get('description')}")
         elif about.get("type") == "task_file" and find_task_file(entry[key], places) is None:
             found.append(f"{key}: there is no file {entry[key]} in {', '.join(places)}.")
+        else:
+            found += catalogue.unknown_hosts(key, entry[key], about, hosts)
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.kept_members import Keep
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError, MissingJMESPath
 
@@ -75,7 +76,8 @@ def _group(given: Any, place: int) -> Group:
         raise CapacityError(f"{label}: needs a name")
     label += f" ({name!r})"
     if unknown := sorted(set(source) - set(KEYS)):
-        raise CapacityError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
+        shown = ", ".join(f"{key}{suggestion(key, KEYS)}" for key in unknown)
+        raise CapacityError(f"{label}: unknown keys {shown}; there are {', '.join(KEYS)}")
     members = _members(source.get("members"), label)
     size = _size(source.get("size"), label)
     kept = _keep(source.get("keep"), label)

@@ -36,7 +36,7 @@ CHOICES = {
     "on_drain_failure": ("hold", "retry"),
     "hold_at_deadline": ("drain", "let_it_come"),
 }
-KEYS = ("name", "when", "drain", "approve", "drain_at", "window", *CHOICES)
+KEYS = tuple(dict.fromkeys(("name", "when", "drain", "approve", "drain_at", "window", *CHOICES)))
 
 
 class PolicyError(ValueError):
@@ -127,7 +127,8 @@ def _rule(given: Any, place: int) -> Rule:
     source = plain_values.plain(given)
     label = label_of(source, place)
     if unknown := sorted(set(source) - set(KEYS)):
-        raise PolicyError(f"{label}: unknown keys {', '.join(unknown)}; there are {', '.join(KEYS)}")
+        shown = ", ".join(f"{key}{suggestion(key, KEYS)}" for key in unknown)
+        raise PolicyError(f"{label}: unknown keys {shown}; there are {', '.join(KEYS)}")
     when = _when(source.get("when"), label)
     return Rule(_decision(source, place, label), when, source)
 

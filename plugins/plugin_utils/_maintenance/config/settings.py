@@ -92,6 +92,8 @@ class Settings:
     """What the start gate holds by its last answer. None where it said yes, where there is none, and where its answer is not known yet."""
     lease_seconds: float = 180.0
     """Time limit of each action under a lease: longer than an iteration takes, short enough to wait for after a crash."""
+    rehearsal: bool = False
+    """Whether a simulator plays the VMs, so that a lease may be shorter than an action may take (timing.py)."""
 
 
 # Settings that have an option of their own, which overrides them in respond_timing. Those without a name are the collection's own.
@@ -145,6 +147,8 @@ def _checked(name: str, given: Any, default: Any) -> Any:
             raise SettingsError(f"setting {name} must be a number, 0 or more, not {given!r}")
         if name == "min_answered" and amount > 1:
             raise SettingsError(f"respond_min_answered is a share of the VMs, 0 to 1, not {given!r}")
+        if isinstance(default, int) and amount != int(amount):
+            raise SettingsError(f"setting {name} must be a whole number, not {given!r}")
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)

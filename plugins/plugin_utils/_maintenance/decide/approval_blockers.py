@@ -116,8 +116,17 @@ def _window(event_state: EventState, now: float) -> str | None:
 
 
 def _methods(event_state: EventState) -> str | None:
-    without = [participant.host.name for participant in event_state.hit if participant.ok and participant.decision.drain and not participant.host.methods]
-    return f"{', '.join(without)}: {NO_METHOD}" if without else None
+    without = [participant for participant in event_state.hit if participant.ok and participant.decision.drain and not participant.host.methods]
+    # One whose drain_methods cannot be read may have some.
+    if wrong := next(filter(None, map(wrong_settings, without)), None):
+        return wrong
+    return f"{', '.join(participant.host.name for participant in without)}: {NO_METHOD}" if without else None
+
+
+def wrong_settings(participant: Participant) -> str | None:
+    """Return why a VM cannot be drained with its settings, or None."""
+    wrong = participant.host.wrong_settings
+    return f"the settings of {participant.host.name} are wrong: {wrong[0]}" if wrong else None
 
 
 def counts_as_drained(event_state: EventState, participant: Participant) -> bool:

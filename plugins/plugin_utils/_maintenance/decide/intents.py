@@ -205,15 +205,14 @@ def _drain(event_state: EventState, participant: Participant, settings: Settings
     if drained_now(participant):
         return replace(participant, intent="stay")
     if not participant.host.methods:
-        text = approval_blockers.NO_METHOD
+        text = approval_blockers.wrong_settings(participant) or approval_blockers.NO_METHOD
         return replace(participant, hold=text, reason=text, intent=participant.undrained_intent, asleep=not participant.holds_changes)
     if participant.record is not None and participant.record.all_drained and participant.phase != "draining":
         return replace(participant, intent="verify", reason="checked again: it was not verified since the VM booted")
     if participant.holds_changes or participant.phase == "draining":
         return replace(participant, intent="drain")
-    if participant.host.wrong_settings:
+    if wrong := approval_blockers.wrong_settings(participant):
         # Not tried: a failed drain would use up its retries, and the settings are corrected at any time.
-        text = f"the settings of {participant.host.name} are wrong: {participant.host.wrong_settings[0]}"
-        return replace(participant, hold=text, reason=text, asleep=True)
+        return replace(participant, hold=wrong, reason=wrong, asleep=True)
     due = deadlines.drain_due(event_state, participant, settings, now)
     return replace(participant, intent="drain") if due.now else replace(participant, hold=due.hold, wait=due.wait, reason=due.text)

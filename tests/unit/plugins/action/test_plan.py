@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from unittest import mock
@@ -20,6 +21,7 @@ from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._loop
 from ansible_collections.maintenance.azure.tests.unit.plugins.plugin_utils._maintenance.scenes import NOW, at, event
 
 EVIL = {"respond_policy": []}
+METHODS = [str(pathlib.Path(module.__file__).parents[2] / "roles" / "drain" / "tasks" / "methods")]
 
 
 def of_all(state: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -67,10 +69,10 @@ class Play:
             "ansible_play_hosts": list(hosts),
         }
 
-    def run(self, check_mode: bool = False, **arguments: Any) -> dict[str, Any]:
+    def run(self, check_mode: bool = False, template: Any = lambda value: value, **arguments: Any) -> dict[str, Any]:
         self.hosts.read.clear()
         task = mock.Mock(args=arguments, check_mode=check_mode, async_val=0, diff=False, environment=[], action="maintenance.azure.plan")
-        templar = mock.Mock(template=lambda value: value)
+        templar = mock.Mock(template=template)
         action = module.ActionModule(task, mock.Mock(), mock.Mock(), DataLoader(), templar, None)
         with mock.patch.object(module.time, "time", lambda: NOW):
             return action.run(None, self.variables)
@@ -264,6 +266,42 @@ def test_what_is_wrong_is_found_before_any_vm_is_asked(given: dict[str, Any]) ->
     assert play.hosts.read == []
 
 
+def test_a_setting_of_the_fleet_that_cannot_be_evaluated_is_named() -> None:
+    """Core's own error names neither the option nor the group: "Finalization of task args for 'maintenance.azure.plan' failed: ... 'begin'"."""
+    play = Play(a=observed("a"))
+    groups = {"web": ["a"], "ungrouped": []}
+    play.variables |= {"__respond_begin": {"policy": "default"}, "respond_capacity": [{"name": "web", "members": "{{ groups['wbe'] }}"}], "groups": groups}
+
+    def template(value: Any) -> Any:
+        if "wbe" in str(value):
+            raise AnsibleError("object of type 'dict' has no attribute 'wbe'")
+        return value
+
+    found = play.run(begin_variable="__respond_begin", check_only=True, template=template)
+    assert (found["failed"], found["msg"]) == (True, "respond_capacity: the inventory has no group wbe (did you mean web?).")
+    play.variables["respond_capacity"] = []
+    assert play.run(begin_variable="__respond_begin", check_only=True, template=template)["request"]["policy"]
+
+
+@pytest.mark.parametrize("given", [{"lease_seconds": 20}, {"lease_seconds": 0}, {"verify_seconds": 0}])
+def test_a_time_that_cannot_work_is_refused_before_any_vm_is_asked(given: dict[str, Any]) -> None:
+    for begun in (
+        {"begin": {"settings": given}, "check_only": True},
+        {"begin_gate": {"ask": {"upgrade": "x", "batch": ["a"]}, "run": "run0", "settings": given}},
+    ):
+        if "begin" in begun or given != {"lease_seconds": 20}:
+            play = Play(a=observed("a"))
+            found = play.run(**begun)
+            assert found["failed"] and re.match(r"(respond_timing: |gate_)\w+_seconds is \d+; it must be ", found["msg"])
+            assert play.hosts.read == []
+
+
+def test_what_is_wrong_with_a_setting_of_one_vm_is_no_fault_of_the_fleet() -> None:
+    play = Play(a=observed("a"))
+    play.variables |= {"respond_health": 5, "respond_labels": "x", "respond_exclude": "perhaps", "respond_observation_seconds": "soon"}
+    assert "failed" not in play.run(begin={}, check_only=True)
+
+
 def test_a_host_with_settings_in_its_facts_says_not_what_rules_the_fleet() -> None:
     play = Play(a=observed("a"), b=observed("b"))
     play.variables["ansible_facts"] = EVIL
@@ -292,7 +330,7 @@ def test_a_fact_of_an_old_name_stops_no_other_host() -> None:
 
 
 def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_of_the_inventory() -> None:
-    noted = {"__respond_vm_settings": {"labels": {"of": "write"}}, "respond_labels": {"of": "inventory"}}
+    noted = {"__respond_vm_settings": {"vm_settings": {"labels": {"of": "write"}}}, "respond_labels": {"of": "inventory"}}
     hosts = {
         "a": {**noted, **observed("a", labels={"of": "observation"})},
         "b": {**noted, "observe_result": {"unreachable": True}},
@@ -307,7 +345,7 @@ def test_settings_of_a_vm_are_those_of_its_first_observation_else_as_noted_else_
 def test_what_comes_later_changes_no_setting_of_the_run() -> None:
     play = Play(a=drained("a"))
     play.begin()
-    play.hosts.hosts["a"] |= {"drain_methods": [], "__respond_vm_settings": {"exclude": True}, "respond_exclude": True}
+    play.hosts.hosts["a"] |= {"drain_methods": [], "__respond_vm_settings": {"vm_settings": {"exclude": True}}, "respond_exclude": True}
     play.hosts.hosts["a"]["observe_result"] |= {"vm_settings": {"exclude": True}, "now": at(1)}
     found = play.run(go_on="p")
     assert (found["observations"][0]["state"], found["observations"][0]["methods"]) == ("ok", ["none"])
@@ -433,11 +471,20 @@ def test_settings_of_every_host_are_checked_at_the_begin_of_a_pass() -> None:
     assert found["do"] == "end"
 
 
+def test_a_host_that_the_inventory_does_not_have_is_a_wrong_setting() -> None:
+    balanced = {"drain_methods": [{"method": "haproxy", "balancers": ["bb"]}], "folders": METHODS}
+    found = Play(a=observed("a", **balanced), b=observed("b")).begin()
+    assert found["plan"]["fails"] == ["wrong settings on a: drain_methods, entry 1 (haproxy): balancers: the inventory has no host bb (did you mean b?)"]
+    assert Play(a=observed("a", **balanced), bb={}).begin()["plan"]["summary"]["wrong_settings"] == []
+    play = Play(a={"__respond_vm_settings": {"vm_settings": balanced}})
+    assert "balancers: the inventory has no host bb" in play.run(check_settings=[])["msg"]
+
+
 def test_settings_can_be_checked_alone() -> None:
-    play = Play(a={"__respond_vm_settings": {**TYPO, "drain_methods": []}})
+    play = Play(a={"__respond_vm_settings": {"vm_settings": {**TYPO, "drain_methods": []}}})
     assert play.run(check_settings=["/nowhere"]) == {"changed": False, "_ansible_verbose_override": True}
-    play = Play(a={"__respond_vm_settings": TYPO}, b={"__respond_vm_settings": TYPO})
-    play.hosts.hosts["c"] = {"__respond_vm_settings": TYPO, "ansible_facts": EVIL}
+    play = Play(a={"__respond_vm_settings": {"vm_settings": TYPO}}, b={"__respond_vm_settings": {"vm_settings": TYPO}})
+    play.hosts.hosts["c"] = {"__respond_vm_settings": {"vm_settings": TYPO}, "ansible_facts": EVIL}
     play.variables["ansible_play_hosts"] = ["a", "b", "c"]
     found = play.run(check_settings=[])
     assert (found["failed"], found["msg"].startswith("wrong settings on a, b: drain_methods, entry 1 (probefile)")) == (True, True)

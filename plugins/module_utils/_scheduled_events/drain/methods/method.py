@@ -33,6 +33,8 @@ class Option(t.NamedTuple):
     required: bool = False
     default: t.Any = None
     choices: t.Sequence[str] = ()
+    hosts: bool = False
+    """Whether its items, or the values of a mapping, are hosts of the inventory."""
 
 
 class Task(t.NamedTuple):

@@ -74,6 +74,7 @@ class WSFCMethod(Method):
             "mapping",
             "the inventory host of each replica, by the name SQL Server has for it, such as {SQL2: sql2, SQL3: sql3}; the first that may takes over.",
             default={},
+            hosts=True,
         ),
         "return_primary": Option(
             "truth", "true (an availability group comes back to this VM when it is synchronised again) or false (it stays where it is).", default=False

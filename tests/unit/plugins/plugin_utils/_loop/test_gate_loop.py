@@ -70,6 +70,7 @@ class Gate:
             "of": lambda host: HostResults(self.observed.get(host), self.acted.get(host), self.facts.get(host), {}),
             "settings": self.given.get,
             "others": self.of_others,
+            "inventory": None,
         }
         self.state = gate_loop.go_on(self.state, read, self.now)
         check(self.state)

@@ -97,6 +97,12 @@ def test_what_is_right_or_not_set_is_not_wrong(given: dict[str, Any]) -> None:
     assert read({**given, **FOLDERS}, "web1")["wrong"] == []
 
 
+def test_what_the_action_has_found_is_wrong_unless_the_host_is_left_alone() -> None:
+    given = {"wrong": ["respond_health: there is no key prot."], **FOLDERS}
+    assert read(given, "web1")["wrong"] == given["wrong"]
+    assert read({**given, "exclude": True}, "web1")["wrong"] == []
+
+
 def test_hosts_with_the_same_fault_share_a_line() -> None:
     typo = {"drain_methods": [{"method": "probefile"}], **FOLDERS}
     vms = {"web1": read(typo, "web1"), "web2": read(typo, "web2"), "db1": read({"labels": 5, **FOLDERS}, "db1"), "db2": read({}, "db2")}

@@ -68,7 +68,7 @@ def test_a_member_named_twice_is_one() -> None:
         ([{**web(), "name": " "}], "group 1 of the capacity: needs a name"),
         ([web(), web()], r"group 2 of the capacity \('web'\): group 1 has the same name"),
         ([{**web(), "keep": []}], "keep must be a JMESPath expression or a list of such, not"),
-        ([{**web(), "max": 1}], "unknown keys max; there are name, members, size, max_unavailable, keep"),
+        ([{**web(), "membres": 1}], "unknown keys membres .did you mean members..; there are name, members, size, max_unavailable, keep"),
         ([web(members=())], r"\('web'\): members must be a list"),
         ([{**web(), "members": "vm1"}], "members must be a list"),
         ([{**web(), "members": ["vm1", 7]}], "member 2 must be the name of an inventory host, not 7"),

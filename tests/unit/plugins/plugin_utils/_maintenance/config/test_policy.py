@@ -92,7 +92,10 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
         ([{"drain": True, "approve": "later"}], "approve must be one of"),
         ([{"drain": True, "approve": "now"}], "does not wait for a drain"),
         ([{"drain": False, "approve": "after_drain"}], "needs drain: true"),
-        ([{**DRAIN, "wen": "x"}], "unknown keys wen"),
+        (
+            [{**DRAIN, "wen": "x", "aprove": "now"}],
+            "unknown keys aprove (did you mean approve?), wen (did you mean when?); there are name, when, drain, approve, drain_at, window, unreachable, on_",
+        ),
         ([{**DRAIN, "when": ""}], "when must be"),
         ([{**DRAIN, "when": True}], "when must be"),
         ([DRAIN, {**DRAIN, "name": "n", "when": "event_type = 'Freeze'"}], "rule 2 of the policy ('n'): when at character 12 is not JMESPath"),

@@ -218,6 +218,11 @@ def test_with_wrong_settings_no_drain_begins_and_its_retries_are_kept() -> None:
     assert acts(plan({**vm("vm1", [event()], once), "wrong_settings": WRONG})) == []
 
 
+def test_where_drain_methods_cannot_be_read_none_is_said_to_be_missing() -> None:
+    found = plan({**vm("vm1", [event()], [record("noticed")]), "wrong_settings": WRONG, "methods": []})
+    assert (acts(found), found["events"][0]["reason"]) == ([], f"the settings of vm1 are wrong: {WRONG[0]}")
+
+
 def test_with_wrong_settings_what_has_begun_goes_on() -> None:
     for phase in ("draining", "drained"):
         right = plan(vm("vm1", [event()], [record(phase)]))

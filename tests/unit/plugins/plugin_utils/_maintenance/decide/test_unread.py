@@ -134,6 +134,20 @@ def test_a_beginning_of_an_id_selects_nothing_and_is_told() -> None:
 def test_wrong_settings_are_what_comes_next() -> None:
     found = plan({**vm("vm1", [event()]), "wrong_settings": ["drain_methods: no method probefile"]})
     assert status(found)[0].endswith("Next: correct the settings of vm1.")
+    assert found["unserved"] == found["fails"] == ["wrong settings on vm1: drain_methods: no method probefile"]
+
+
+def test_wrong_settings_of_a_vm_that_is_not_asked_fail_the_run_though_others_answer() -> None:
+    web1 = {**vm("web1", state="failed", error="its settings are wrong"), "wrong_settings": ["respond_health: there is no key prot."]}
+    found = plan(web1, vm("web2", [event(resources=("web2",))]))
+    assert found["fails"] == found["unserved"] == ["wrong settings on web1: respond_health: there is no key prot"]
+    assert {action["host"] for action in found["actions"]} == {"web2"}
+
+
+def test_a_failed_drain_leaves_nothing_unserved() -> None:
+    once = [record("failed", ago=300, history=[{"phase": "failed", "at": at(-300)}], undone=True, methods=[])]
+    found = plan(vm("vm1", [event()], once), retries=0)
+    assert (bool(found["fails"]), found["unserved"]) == (True, [])
 
 
 @pytest.mark.parametrize("older", [event(status="Scheduled"), event(status="Scheduled", due=100)])
