@@ -32,8 +32,9 @@ SPEC = {
     "batches": {"type": "dict", "options": {"by": {"type": "str", "default": "serial"}, "serial": {"type": "raw"}}},
     "observed": {"type": "str"},
     "options_of": {"type": "str"},
+    "batch": {"type": "list", "elements": "str"},
 }
-EXCLUSIVE = [("override", "status", "batches", "options_of")]
+EXCLUSIVE = [("override", "status", "batches", "options_of", "batch")]
 Values = t.Mapping[str, t.Any]
 
 
@@ -59,6 +60,9 @@ class ActionModule(OnController):
     def _wrong(self, arguments: Values, variables: Values) -> str | None:
         if arguments["batches"] is not None:
             return _wrong_batches(arguments["batches"])
+        if arguments["batch"] is not None:
+            failed = [host for host in arguments["batch"] if host not in variables["ansible_play_batch"]]
+            return f"{', '.join(failed)} failed, and any_errors_fatal stops the play" if failed and self._task.any_errors_fatal is True else None
         if arguments["options_of"] is not None:
             return wrong_options(arguments["options_of"], variables, self._templar.template)
         wrong = why_refused(variables.get("ansible_facts")) or refused_variables(variables) or why_refused_extra(load_extra_vars(self._loader))

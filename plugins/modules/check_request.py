@@ -49,6 +49,10 @@ options:
   options_of:
     description: The role of this collection whose options are checked, with the values that they have on the host.
     type: str
+  batch:
+    description: Hosts of which none may have failed where the play has C(any_errors_fatal).
+    type: list
+    elements: str
   observed:
     description: The name under which a task with M(maintenance.azure.plan) has registered its result.
     type: str

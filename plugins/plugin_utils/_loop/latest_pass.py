@@ -46,7 +46,8 @@ def plan_of(state: pass_loop.State) -> dict[str, Any]:
 def left_out(arguments: Mapping[str, Any]) -> str:
     """Return the options of the command line, or of the configuration, that leave out tasks; empty without any."""
     given = {name: arguments[name] for name, none in LEAVE_OUT.items() if arguments.get(name) not in (None, none)}
-    words = [f"--{name.replace('_', '-')} {','.join(value) if isinstance(value, (list, tuple)) else value}".removesuffix(" True") for name, value in given.items()]
+    shown = {name.replace("_", "-"): ",".join(value) if isinstance(value, (list, tuple)) else value for name, value in given.items()}
+    words = [f"--{name}" if value is True else f"--{name} {value}" for name, value in shown.items()]
     return f" ({', '.join(words)})" if words else ""
 
 

@@ -81,7 +81,7 @@ def is_setting(name: str) -> bool:
 def why_refused_extra(names: Iterable[Any]) -> str | None:
     """Return why extra variables of these names are refused, or None. They override what a task registers, and so what a VM has answered."""
     found = sorted(name for name in map(str, names) if INTERNAL.match(name) or name in RESULTS or name in FUNCTIONS)
-    return f"the extra variables {', '.join(found)} have names that the roles or the templates use themselves. Leave them out. Nothing was done" if found else None
+    return f"the extra variables {', '.join(found)} have names that roles or templates use themselves. Leave them out. Nothing was done" if found else None
 
 
 def settings_in(facts: Any) -> list[str]:

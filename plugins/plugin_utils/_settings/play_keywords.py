@@ -36,7 +36,7 @@ def refused(task: Any, hosts: int = 0, asked_check_mode: Any = None) -> str | No
 def _of_block(block: Any) -> Iterator[str]:
     # A template may be true for one host only, so it is refused like true.
     # What the block inherits: of a task that runs, core has fixed the attributes of the block alone.
-    inherited = getattr(block, "_get_parent_attribute", {}.get)
+    inherited: Any = getattr(block, "_get_parent_attribute", {}.get)
     run_once, delegate_to = inherited("run_once"), inherited("delegate_to")
     if run_once is True or isinstance(run_once, str):
         yield "run_once is set, and only one VM would be served: remove run_once"

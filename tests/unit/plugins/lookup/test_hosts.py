@@ -39,3 +39,21 @@ def test_a_pool_may_be_empty_by_design(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("option", ["--syntax-check", "--list-hosts", "--list-tasks"])
 def test_looking_at_a_playbook_needs_no_inventory(tmp_path: pathlib.Path, option: str) -> None:
     assert play(tmp_path, EMPTY, "maintenance.azure.respond", option)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("respond", ("--tags", "nothing")),
+        ("respond_event", ("--skip-tags", "all")),
+        ("status", ("--start-at-task", "Status | Show the state")),
+        ("decide", ("--tags", "nothing")),
+        ("gate", ("--tags", "nothing", "-e", "gate_hosts=web1")),
+        ("rolling_upgrade", ("--tags", "nothing", "-e", "upgrade_hosts=web1")),
+        ("watch", ("--tags", "nothing")),
+    ],
+)
+def test_a_run_without_any_task_is_red_and_names_what_left_them_out(tmp_path: pathlib.Path, name: str, left_out: tuple[str, ...]) -> None:
+    """No task runs, so none can fail, and none touches a host."""
+    code, output = play(tmp_path, "[web]\nweb1\n", f"maintenance.azure.{name}", *left_out)
+    assert code != 0 and " ".join(left_out[:2]) in " ".join(output.split()) and "gain without" in " ".join(output.split()), output
