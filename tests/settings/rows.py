@@ -18,6 +18,7 @@ PLAYBOOKS = ("respond", "gate", "upgrade", "decide", "status", "watch")
 # "as asked": the setting asks that nothing is done, and nothing is. "cannot matter" is not tried, and says why.
 TRIED = ("no difference", "refused", "as asked")
 OUTCOMES = (*TRIED, "cannot matter")
+OWN = "own play"  # a key of "other" as playbooks are: what differs for a role in a user's play
 KEYS = {"names", "cores", "outcome", "words", "why", "code", "alone", "waits", "silent", "at", "other", "ci"}
 OLDEST, NEWEST = (2, 18), (2, 21)
 
@@ -43,9 +44,9 @@ class Row:
     other: t.Mapping[str, t.Mapping[str, t.Any]] = dataclasses.field(default_factory=dict)  # playbooks for which something differs
     ci: bool = True
 
-    def on(self, playbook: str) -> Row:
-        """The row for one of the playbooks."""
-        return dataclasses.replace(self, **self.other.get(playbook, {}), other={})
+    def on(self, playbook: str, own: bool = False) -> Row:
+        """The row for one of the playbooks, or for its role in a user's own play."""
+        return dataclasses.replace(self, **{**self.other.get(playbook, {}), **(self.other.get(OWN, {}) if own else {})}, other={})
 
     def known_to(self, core: tuple[int, ...]) -> bool:
         first, dash, last = self.cores.partition("-")
@@ -77,7 +78,7 @@ def read(kind: str, entry: dict[str, t.Any]) -> t.Iterator[Row]:
         for value in values:
             row = Row(kind, name, value, at=tuple(entry.get("at", ())), **more)
             for playbook in ("", *row.other):
-                _check(row.on(playbook))
+                _check(row.on(playbook, own=playbook == OWN))
             yield row
 
 

@@ -74,7 +74,7 @@ def runs(core: tuple[int, ...] | None = None) -> list[Run]:
 def _runs_of(scene: scenes.Scene, known: t.Sequence[rows.Row]) -> t.Iterator[Run]:
     together: dict[tuple[t.Any, ...], list[rows.Row]] = {}
     for row in known:
-        mine = row.on(scene.playbook)
+        mine = row.on(scene.playbook, scene.own)
         for at in _places(scene, mine):
             if mine.alone or mine.outcome != "no difference":
                 waits = mine.waits and scene.playbook == "respond" and (WHOLE or not scene.own)

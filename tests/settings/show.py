@@ -31,16 +31,24 @@ def main(words: t.Sequence[str]) -> None:
 
 
 def _table(tried: t.Sequence[rows.Row]) -> None:
-    lines = [("setting", "value", "at", *rows.PLAYBOOKS)]
+    lines = [("setting", "value", "at", *rows.PLAYBOOKS, rows.OWN)]
     for row in tried:
         value = "" if row.value is None else str(row.value)
-        lines.append((row.name, textwrap.shorten(value, 40), ", ".join(row.at), *(_cell(row.on(playbook)) for playbook in rows.PLAYBOOKS)))
+        lines.append((row.name, textwrap.shorten(value, 40), ", ".join(row.at), *map(_cell, _on_each(row))))
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
 
 
-def _cell(row: rows.Row) -> str:
+def _on_each(row: rows.Row) -> t.Iterator[rows.Row | None]:
+    """The row on each playbook, and in users' own plays where that differs."""
+    yield from (row.on(playbook) for playbook in rows.PLAYBOOKS)
+    yield row.on("", own=True) if rows.OWN in row.other else None
+
+
+def _cell(row: rows.Row | None) -> str:
+    if row is None:
+        return ""
     return row.outcome + (f" ({row.code})" if row.code is not None else "") + (f" [{row.cores}]" if row.cores else "")
 
 
