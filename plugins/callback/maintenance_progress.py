@@ -57,10 +57,15 @@ MACHINERY = tuple(f"{COLLECTION}/roles/{role}/" for role in ("respond", "observe
 WITH_RECORDS = tuple(f"maintenance.azure.{module}" for module in ("maintenance_info", "maintenance_act", "maintenance_record"))
 # With status_format=json its standard output is for programs.
 STATUS_PLAY = f"{COLLECTION}/playbooks/status.yml"
-# The plays of this playbook, of the collection or of a project that is a checkout of it. They are one to a person: the first observes all VMs, the second
-# has only those that act, the third reports.
-RESPOND_FILE = "/playbooks/respond.yml"
-RESPOND_PLAYS = ("Take Azure VMs through maintenance", "Act and wait, unless nothing is left to do", "Report")
+# The plays of these playbooks, of the collection or of a project that is a checkout of it. They are one to a person. In respond the first observes all VMs,
+# the second has only those that act, the third reports; the last one of each has no hosts, and checks that a report was made.
+RESPOND_PLAYS = ("Take Azure VMs through maintenance", "Act and wait, unless nothing is left to do", "Report", "Check that the pass has reported")
+PLAYS = {
+    "/playbooks/respond.yml": RESPOND_PLAYS,
+    "/playbooks/status.yml": ("Show the state of maintenance", "Check that the state was read"),
+    "/playbooks/decide.yml": ("Record a manual override", "Check that the state was read"),
+    "/playbooks/watch.yml": ("Notice Scheduled Events within a second", "Check that the watcher was taken care of"),
+}
 STATUS_ROLE = f"{COLLECTION}/roles/respond/tasks/status.yml"
 # Actions whose failure is one sentence for operators.
 VERDICTS = (
@@ -269,14 +274,14 @@ class CallbackModule(Default):
 
 
 def _place_of(play: t.Any) -> int:
-    """Return the place of a play among those of playbook respond, from 1; 0 for any other play."""
+    """Return the place of a play among those of its playbook, from 1; 0 for a play of any other playbook."""
     file = str(play.get_path() or "").rpartition(":")[0] if play is not None else ""
-    name = play.get_name().strip() if file.endswith(RESPOND_FILE) else ""
-    return RESPOND_PLAYS.index(name) + 1 if name in RESPOND_PLAYS else 0
+    plays = next((names for end, names in PLAYS.items() if file.endswith(end)), ())
+    return plays.index(name) + 1 if plays and (name := play.get_name().strip()) in plays else 0
 
 
 def _continues(before: t.Any, play: t.Any) -> bool:
-    """Return whether a play of playbook respond takes over from the one before, which a second import of the playbook does not."""
+    """Return whether a play of one of these playbooks takes over from the one before, which a second import of the playbook does not."""
     return 0 < _place_of(before) < _place_of(play)
 
 
