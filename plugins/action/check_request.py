@@ -12,7 +12,6 @@ import tempfile
 import typing as t
 from datetime import datetime, timezone
 
-from ansible.plugins.loader import action_loader, module_loader
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
@@ -24,7 +23,6 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.tasks_files import checked
 
 # The options of a view of a plan, with their defaults.
 VIEW = {"format": "text", "event_id": "", "file": ""}
@@ -86,14 +84,8 @@ class ActionModule(OnController):
     def _upgrade(self, given: Values) -> Values:
         if not given["name"].strip():
             raise ValueError("upgrade_name is empty: it must be this upgrade's own name")
-        tasks = checked("upgrade_tasks", given["tasks"], given["folders"], self._loader.load_from_file, self._is_action)
-        check = given["check_tasks"] and checked("upgrade_check_tasks", given["check_tasks"], given["folders"], self._loader.load_from_file, self._is_action)
-        return {"tasks": tasks, "check_tasks": check}
-
-    def _is_action(self, word: str) -> bool:
-        """Return whether core finds an action of this name, as it does for a task that is included from where this one stands."""
-        collections = list(self._task.collections or [])
-        return any(loader.find_plugin_with_context(word, collection_list=collections).resolved for loader in (action_loader, module_loader))
+        names = ("tasks", "check_tasks") if given["check_tasks"] else ("tasks",)
+        return {"check_tasks": "", **{name: self.tasks_file(f"upgrade_{name}", given[name], given["folders"]) for name in names}}
 
 
 def _user() -> str:

@@ -34,6 +34,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.tasks_files import TasksFileError
 
 # Letters and digits, because run ids become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12
@@ -83,7 +84,17 @@ NEEDS_LINEAR = (
     "configuration of Ansible). Nothing was done"
 )
 SKIPPED = "a condition (when) around role respond leaves out {}: choose its VMs with the hosts of the play. Nothing was done"
-WRONG_INPUT = (GateError, vm_settings.WrongSettings, ObservationError, PlanError, PolicyError, SettingsError, StartWhenError, pass_loop.LoopError)
+WRONG_INPUT = (
+    GateError,
+    vm_settings.WrongSettings,
+    ObservationError,
+    PlanError,
+    PolicyError,
+    SettingsError,
+    StartWhenError,
+    TasksFileError,
+    pass_loop.LoopError,
+)
 
 
 class ActionModule(OnController):
@@ -188,14 +199,7 @@ class ActionModule(OnController):
         path = find_task_file(name, places) if name else ""
         if path is None:
             raise SettingsError(f"respond_notify_tasks: there is no file {name} in {', '.join(places)}. Nothing was done")
-        try:
-            tasks = self._loader.load_from_file(path, cache="none") if path else []
-        except AnsibleError:
-            tasks = None
-        if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-            # Without its content, which may be anything.
-            raise SettingsError(f"respond_notify_tasks: {path} is no list of tasks. Nothing was done")
-        return path
+        return path and self.tasks_file("respond_notify_tasks", path)
 
     def _begin_gate(self, given: dict[str, t.Any], results: _Results, variables: dict[str, t.Any]) -> gate_loop.GateState:
         request: gate_loop.GateRequest = {

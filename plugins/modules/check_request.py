@@ -127,6 +127,7 @@ ARGUMENTS = {
     "upgrade": {"type": "dict"},
     "observed": {"type": "str"},
     "options_of": {"type": "str"},
+    "batch": {"type": "list", "elements": "str"},
 }
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import action_loader, module_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import tasks_files
 
 
 class OnController(ActionBase):
@@ -41,3 +43,12 @@ class OnController(ActionBase):
     def answer(self, arguments: dict[str, t.Any], variables: dict[str, t.Any]) -> t.Mapping[str, t.Any]:
         """Return what the task registers. Raise one of wrong_input."""
         raise NotImplementedError
+
+    def tasks_file(self, option: str, name: str, folders: t.Sequence[str] = ()) -> str:
+        """Return the path of a tasks file of an operator. Raise TasksFileError for one that cannot be included."""
+        return tasks_files.checked(option, name, folders, self._loader.load_from_file, self._is_action)
+
+    def _is_action(self, word: str) -> bool:
+        """Return whether core finds an action of this name, as it does for a task that is included from where this one stands."""
+        collections = list(self._task.collections or [])
+        return any(loader.find_plugin_with_context(word, collection_list=collections).resolved for loader in (action_loader, module_loader))

@@ -60,13 +60,13 @@ def unusable(hosts: Sequence[Host]) -> list[str]:
 def failure(hosts: Sequence[Host], settings: Settings) -> str | None:
     """Return why the run fails for VMs that did not answer, or None.
 
-    A single VM may be rebooting for its event, and with C(allow_empty) all VMs may be switched off.
+    With C(allow_empty) all VMs may be switched off.
     """
     asked = _asked(hosts)
     read = [host for host in asked if host.last_known]
     all_off = all(host.state == "unreachable" for host in asked)
     if not read:
-        return None if all_off and (settings.allow_empty or len(asked) == 1) else none_read(hosts)
+        return None if all_off and settings.allow_empty else none_read(hosts)
     wanted = math.ceil(len(asked) * settings.min_answered)
     if len(read) >= wanted:
         return None

@@ -150,7 +150,7 @@ def test_the_tasks_that_notify_are_found_as_those_of_a_drain_method_are_and_are_
     for content in ("password: hunter2", "- {", "- text"):
         (tmp_path / "notify.yml").write_text(content)
         found = play.begin(notify_tasks="notify.yml", places=[str(tmp_path)])
-        assert found["msg"].startswith(f"respond_notify_tasks: {tmp_path}/notify.yml is no list of tasks"), content
+        assert found["msg"].startswith(f'respond_notify_tasks is "{tmp_path}/notify.yml", and that is no '), content
         assert "hunter2" not in found["msg"]
 
 
