@@ -105,7 +105,7 @@ def text_of_code() -> str:
 def own_names() -> set[str]:
     names = modules() | {path.name for path in (ROOT / "roles").iterdir() if path.is_dir()}
     names |= {path.stem for folder in ("filter", "lookup", "test") for path in (ROOT / "plugins" / folder).glob("*.yml")}
-    names |= {path.stem for path in (ROOT / "plugins" / "callback").glob("*.py")}
+    names |= {path.stem for folder in ("callback", "lookup") for path in (ROOT / "plugins" / folder).glob("*.py")}
     names |= {path.stem for path in (ROOT / "playbooks").glob("*.yml")}
     eda = ROOT / "extensions" / "eda"
     names |= {path.stem for kind in ("plugins/event_filter/*.py", "plugins/event_source/*.py", "rulebooks/*.yml") for path in eda.glob(kind)}
