@@ -26,7 +26,8 @@ def length(name: str) -> int:
     if name == "iteration.yml":
         return 1
     found = 0
-    for task in yaml.safe_load((TASKS / name).read_text()):
+    tasks = yaml.safe_load((TASKS / name).read_text())
+    for task in (inner for outer in tasks for inner in outer.get("block", [outer])):
         times = re.search(r"range\((\d+)\)", str(task.get("loop", "range(1)")))
         assert times is not None
         found += int(times[1]) * length(task.get("ansible.builtin.import_tasks") or task["ansible.builtin.include_tasks"])
