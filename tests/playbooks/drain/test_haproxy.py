@@ -159,7 +159,7 @@ def test_what_somebody_else_took_out_stays_out_and_a_record_that_lies_reaches_no
     run = fleet.recover()
     assert web1.state == "undone" and site.states("web1") == ["maint", "drain", "ready", "ready"], web1.result
     assert web2.state == "undoing" and site.states("web2") == ["ready", "ready", "maint", "maint"], web2.result
-    for words in ("balancer lb2 was ready before the drain", "balancer localhost", "balancer web1", "name: 2-tasks, method: tasks", "'../../x'"):
+    for words in ("balancer lb2 was ready before the drain", "balancer localhost", "balancer web1", "its record says that method 2-tasks (tasks)", "'../../x'"):
         assert words in web2.result["error"], web2.result
     assert web2.path("said").read_text() == TEMPLATE, "its own command is run on it, and as it is"
     assert not list(fleet.folder.rglob("pwned")) and not Path("pwned").exists()
