@@ -30,50 +30,100 @@ class Bound:
     """The bytes that each program may print, its errors included, and whether one has printed more."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._exceeded = False
+        self.most = most
+        self.exceeded = False
+        self._programs: list[subprocess.Popen[t.Any]] = []
 
     def check(self) -> None:
         """Raise Unusable if a program has printed more. What the plugin has got of it is a beginning only."""
-        if self._exceeded:
+        if self.exceeded:
             _end_process_group()
-            raise Unusable("it", f"has more than {self._most} bytes")
+            raise Unusable("it", f"has more than {self.most} bytes")
 
-    def relay(self, process: subprocess.Popen[t.Any]) -> None:
+    def relay(self, process: subprocess.Popen[t.Any]) -> Relay:
         """Put a thread between a program that was just started and whoever reads its pipes."""
+        self._programs.append(process)
         ways: dict[int, int] = {}
         try:
             for stream in filter(None, (process.stdout, process.stderr)):
                 source = os.dup(stream.fileno())
                 ways[source] = _instead_of(stream.fileno())
+            relay = Relay(self, process, ways)
             if ways:
-                threading.Thread(target=self._pass_on, args=(process, ways), daemon=True).start()
+                threading.Thread(target=relay.pass_on, daemon=True).start()
         except BaseException:
             # Without a bound it is not read at all.
             _close(ways)
             process.kill()
             raise
+        return relay
 
-    def _pass_on(self, process: subprocess.Popen[t.Any], ways: dict[int, int]) -> None:
-        left = self._most
+    def end_programs(self) -> None:
+        """End what still runs where its plugin no longer waits for it, as after a time limit: an ssh to a VM that hangs would stay for ever."""
+        for process in self._programs:
+            _end(process)
+
+
+class Relay:
+    """What passes on the output of one program."""
+
+    def __init__(self, bound: Bound, process: subprocess.Popen[t.Any], ways: dict[int, int]) -> None:
+        self._bound, self._process, self._ways = bound, process, ways
+        self._left = bound.most
+        self._passing = threading.Lock()
+
+    def is_done(self) -> bool:
+        """Return whether all that the program has printed up to now is passed on. Never wait: the reader may be the one that asks."""
+        if not self._passing.acquire(blocking=False):
+            return False
         try:
-            with selectors.DefaultSelector() as selector:
-                for source in ways:
-                    selector.register(source, selectors.EVENT_READ)
-                while ways:
-                    for source in [key.fd for key, _events in selector.select()]:
-                        chunk = os.read(source, CHUNK)
-                        left -= len(chunk)
-                        if left < 0:
-                            self._exceeded = True
-                            process.kill()
-                            return
-                        if not chunk or not _written(ways[source], chunk):
-                            selector.unregister(source)
-                            _close({source: ways.pop(source)})
+            return not _readable(self._ways, seconds=0)
+        finally:
+            self._passing.release()
+
+    def pass_on(self) -> None:
+        """Pass on all output, in a thread of its own."""
+        try:
+            while self._ways:
+                sources = _readable(self._ways)
+                with self._passing:
+                    for source in sources:
+                        self._pass_chunk(source)
         finally:
             # The reader sees the end of the output, and what still writes to it, such as a grandchild, a closed pipe.
-            _close(ways)
+            with self._passing:
+                _close(self._ways)
+                self._ways.clear()
+
+    def _pass_chunk(self, source: int) -> None:
+        if source not in self._ways:
+            return
+        chunk = os.read(source, CHUNK)
+        self._left -= len(chunk)
+        if self._left < 0:
+            self._bound.exceeded = True
+            _end(self._process)
+            chunk = b""
+        if chunk and _written(self._ways[source], chunk):
+            return
+        ended = dict(self._ways) if self._left < 0 else {source: self._ways[source]}
+        for one in ended:
+            del self._ways[one]
+        _close(ended)
+
+
+def _readable(sources: t.Iterable[int], seconds: float | None = None) -> list[int]:
+    """Return the descriptors that can be read now, or have ended."""
+    with selectors.PollSelector() as selector:
+        for source in sources:
+            selector.register(source, selectors.EVENT_READ)
+        return [key.fd for key, _events in selector.select(seconds)] if selector.get_map() else []
+
+
+def _end(process: subprocess.Popen[t.Any]) -> None:
+    # A program of another user, such as sudo, ends when nobody reads what it prints.
+    with contextlib.suppress(PermissionError):
+        process.kill()
 
 
 def _instead_of(descriptor: int) -> int:
@@ -120,18 +170,27 @@ def bounded(most: int, memory: int) -> t.Iterator[Bound]:
     bound, bound_of_memory, popen = Bound(most), MemoryBound(memory), subprocess.Popen
 
     class BoundedPopen(popen):  # type: ignore[misc,valid-type]  # the class that is there now
+        _relay: Relay | None = None
+
         def __init__(self, *given: t.Any, **named: t.Any) -> None:
             with bound_of_memory.lifted():
                 super().__init__(*given, **named)
-            bound.relay(self)
+            self._relay = bound.relay(self)
+
+        def poll(self) -> int | None:
+            # Plugin ssh reads no further than the first pause after the program's end. Without the relay there is nothing more to come then.
+            code: int | None = super().poll()
+            return code if code is None or self._relay is None or self._relay.is_done() else None
 
     with bound_of_memory:
         subprocess.Popen = BoundedPopen  # type: ignore[misc]  # ansible-core's plugins take it from the module when they need it
         try:
             yield bound
-        except Exception:
-            # A plugin that gets only the beginning of an output fails in ways of its own.
-            bound.check()
+        except BaseException as error:
+            bound.end_programs()
+            if isinstance(error, Exception):
+                # A plugin that gets only the beginning of an output fails in ways of its own.
+                bound.check()
             raise
         finally:
             subprocess.Popen = popen  # type: ignore[misc]

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import signal
 import time
 import typing as t
 
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleActionFail, AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
@@ -18,13 +20,19 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_output import Bound, bounded
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer, read_foreign_output, read_output, refuse
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable
+from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable, printable
 
 Result = dict[str, t.Any]
 
 # From -vvv on, output includes the arguments of a module.
 SHOW_INVOCATION = 3
+# The connection stands, and one folder is removed.
+CLEANUP_SECONDS = 30
 PATH = re.compile(r"/[A-Za-z0-9/_.+-]{1,200}")
+
+
+class OutOfTime(BaseException):
+    """A time limit is over. Connection plugins try again after an Exception."""
 
 
 class CheckedAction(NormalAction):
@@ -45,12 +53,18 @@ class CheckedAction(NormalAction):
         return self.without_exceptions(lambda: super(CheckedAction, self).run(None, task_vars))
 
     def without_exceptions(self, run: t.Callable[[], t.Any]) -> Result:
-        """Run the module within bounds. Pass on core's own errors, such as an unreachable VM; any other exception makes the answer a failure."""
+        """Run the module within bounds. Pass on core's own errors, such as an unreachable VM; any other exception makes the answer a failure.
+
+        What a VM has printed may be a part of such an error, as its whole stderr is of one about a lost connection.
+        """
         try:
             with bounded(limits.BYTES, limits.MEMORY) as self._bound:
                 return t.cast("Result", run())
-        except AnsibleError:
+        except (AnsibleActionFail, AnsibleActionSkip):
             raise
+        except AnsibleError as error:
+            kind = AnsibleConnectionFailure if isinstance(error, AnsibleConnectionFailure) else AnsibleError
+            raise kind(printable(str(error), limits.LINE)) from None
         except Unusable as error:
             return refuse(self.answers, self.host_name(), str(error))
         except MemoryError:
@@ -59,8 +73,12 @@ class CheckedAction(NormalAction):
             return refuse(self.answers, self.host_name(), f"ansible-core cannot read it ({type(error).__name__})")
 
     def cleanup(self, force: bool = False) -> None:
-        """Remove the module's folder on the VM. What the VM answers to this is read within bounds, too."""
-        self.without_exceptions(lambda: super(CheckedAction, self).cleanup(force) or {})
+        """Remove the module's folder on the VM. What the VM answers to this is read within bounds, too.
+
+        The task's time limit is over here, and the other hosts of a play wait for this one.
+        """
+        with contextlib.suppress(OutOfTime):
+            self.without_exceptions(lambda: _within(CLEANUP_SECONDS, lambda: super(CheckedAction, self).cleanup(force)))
 
     def host_name(self) -> str:
         """Return the host that the module runs on."""
@@ -116,3 +134,19 @@ class CheckedAction(NormalAction):
         if not self._is_own_module:
             return read_foreign_output("a module", self.host_name(), printed)
         return read_output(self.answers, self.host_name(), printed, bool(self._task.async_val))
+
+
+def _within(seconds: int, run: t.Callable[[], t.Any]) -> Result:
+    """Run something that returns nothing. Raise OutOfTime when it has not ended in time."""
+
+    def end(*_signal: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        signal.alarm(seconds)
+        run()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return {}

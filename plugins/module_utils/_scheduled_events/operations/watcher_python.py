@@ -35,7 +35,8 @@ def find_python(python: str, run_command: RunCommand) -> dict[str, t.Any]:
         raise Failed(_unusable(python, "it does not run on this VM"))
     _check(python, path)
     try:
-        code, output, errors = run_command([path, "-I", "-c", ASK])
+        # As its units do without site-packages (-S): a file there would be run as root, too, and is looked at by nobody.
+        code, output, errors = run_command([path, "-I", "-S", "-c", ASK])
     except OSError as error:
         raise Failed(_unusable(python, f"it does not run on this VM ({error})")) from error
     lines = output.splitlines()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
@@ -143,7 +144,7 @@ def waits_for_operator(participant: Participant) -> str | None:
         or len(left) < sum(method.state != "undone" for method in participant.record.methods)
     ):
         return None
-    names = ", ".join(method.identifier for method in left)
+    names = ", ".join(findings.shown(method.identifier) for method in left)
     own = "put back by hand what was its own, and list it in drain_methods_former"
     return f"compare {names} in the record of {participant.host.name} with drain_methods, {own}"
 

@@ -14,6 +14,7 @@ from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_event
 from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
 from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, some
+from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import read_configured
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
 from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
@@ -240,7 +241,7 @@ def explain(event: Mapping[str, Any], actions: list[Mapping[str, Any]], folders:
         because = f", {participant['reason']}" if participant["reason"] else ""
         lines.append(f"{participant['host']}: {state}, {'lists it' if participant['listed'] else 'does not list it'}{because}.")
         errors = [f"; its record says: {item['error']}" if item["error"] else "" for item in participant["changed"]]
-        lines += [f"  {item['id']}: {item['state']}, {_found(item)}{error}." for item, error in zip(participant["changed"], errors)]
+        lines += [f"  {findings.shown(item['id'])}: {item['state']}, {_found(item)}{error}." for item, error in zip(participant["changed"], errors)]
         lines += _by_hand(participant, folders)
     taken = [f"{action['action']} on {action['host']} ({action['reason']})" for action in actions]
     lines.append(f"Actions of the next pass: {'; '.join(taken) if taken else 'none'}.")
@@ -251,7 +252,8 @@ def _by_hand(participant: Mapping[str, Any], folders: Mapping[str, Any]) -> list
     """Return what to do on a VM where Ansible cannot: the methods are undone in reverse order."""
     # The settings of a VM, or its folder alone. The default is another one on Windows.
     about = folders.get(participant["host"])
-    commands = [f"    {item['id']}: {_own_undo(item, about) or item['by_hand']}" for item in reversed(participant["changed"]) if item["by_hand"]]
+    left = [item for item in reversed(participant["changed"]) if item["by_hand"]]
+    commands = [f"    {findings.shown(item['id'])}: {_own_undo(item, about) or item['by_hand']}" for item in left]
     if not commands:
         return []
     folder = about.get("records_path") if isinstance(about, Mapping) else about

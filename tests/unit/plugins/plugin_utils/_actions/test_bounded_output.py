@@ -11,10 +11,12 @@ import resource
 import selectors
 import subprocess
 import sys
+import time
 import typing as t
 
 import pytest
 
+from ansible_collections.maintenance.azure.plugins.plugin_utils._actions import bounded_output
 from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_output import bounded
 from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable
 
@@ -31,21 +33,27 @@ def communicate(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
 
 
 def read_as_it_comes(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """As plugin ssh does."""
+    """As plugin ssh does, which reads no further than the first pause after the program's end."""
     assert process.stdout and process.stderr and process.stdin
     found = {process.stdout: b"", process.stderr: b""}
     process.stdin.write(b"input")
     process.stdin.close()
+    timeout = 30
     with selectors.DefaultSelector() as selector:
         for stream in found:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
-            for key, _events in selector.select(30):
+            ended = process.poll() is not None
+            events = selector.select(timeout)
+            for key, _events in events:
                 chunk = key.fileobj.read()
                 found[key.fileobj] += chunk or b""
                 if chunk == b"":
                     selector.unregister(key.fileobj)
+            if ended and not events:
+                break
+            timeout = 0 if ended else timeout
     process.wait()
     return found[process.stdout], found[process.stderr]
 
@@ -60,6 +68,27 @@ def test_within_the_bound_nothing_is_lost(read: t.Callable[..., t.Any]):
         process = start(f"import sys; sys.stdout.write(sys.stdin.read() + 'x' * {MOST - 10}); sys.stderr.write('error'); sys.exit(3)")
         stdout, stderr = read(process)
     assert (stdout, stderr, process.returncode) == (b"input" + b"x" * (MOST - 10), b"error", 3)
+
+
+@WAYS
+def test_nothing_is_lost_where_the_relay_is_slower_than_the_program(read: t.Callable[..., t.Any], monkeypatch: pytest.MonkeyPatch):
+    written = bounded_output._written
+    monkeypatch.setattr(bounded_output, "_written", lambda *given: time.sleep(0.1) or written(*given))
+    with bounded(MOST, MEMORY):
+        process = start("import sys; sys.stdin.read(); sys.stdout.write('x' * 150000); sys.stderr.write('error')")
+        stdout, stderr = read(process)
+    assert (len(stdout), stderr, process.returncode) == (150_000, b"error", 0)
+
+
+class OutOfTime(BaseException):
+    """As the time limit of a task."""
+
+
+def test_a_program_that_its_plugin_no_longer_waits_for_is_ended():
+    with pytest.raises(OutOfTime), bounded(MOST, MEMORY):
+        process = start("import time; time.sleep(600)")
+        raise OutOfTime
+    assert process.wait(timeout=60) == -9
 
 
 @WAYS

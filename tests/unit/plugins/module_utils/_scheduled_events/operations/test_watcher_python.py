@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import shutil
 
 import pytest
@@ -39,6 +40,7 @@ class Vm:
 
     def run(self, command):
         self.ran.append(command[0])
+        assert command[1:3] == ["-I", "-S"]
         return self.answer or (0, f"{self.python}\n{self.library}\n", "")
 
     def find(self, python=None):
@@ -136,6 +138,14 @@ def test_one_that_is_none_is_refused(vm, answer, words):
     vm.answer = answer
     assert words in vm.refusal()
     assert "python9: it does not run on this VM. Next: install Python 3.8" in vm.refusal("python9")
+
+
+def test_root_runs_nothing_of_its_site_packages():
+    """Debian's group staff may write a folder of them, and Python runs each .pth file there."""
+    units = list((pathlib.Path(__file__).parents[6] / "roles/watch/templates").glob("*.service.j2"))
+    assert units
+    for unit in units:
+        assert '}}" -I -S "' in unit.read_text(), unit.name
 
 
 def test_the_python_of_this_system_is_found():

@@ -59,7 +59,7 @@ class Watcher:
 
     def command(self, command: str) -> list[str]:
         # As in the units: nothing of the user's surroundings.
-        return [sys.executable, "-I", str(self.archive), command, str(self.path)]
+        return [sys.executable, "-I", "-S", str(self.archive), command, str(self.path)]
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self.command(command), capture_output=True, text=True, timeout=30, check=False)
@@ -113,7 +113,7 @@ def test_equal_files_give_equal_bytes(tmp_path: pathlib.Path, archive: pathlib.P
 def test_wrong_words_and_wrong_settings_end_with_78_and_one_line(archive: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "watch.json").write_text('{"interval": 0}')
     for words in ([], ["ask"], ["look", "x"], ["ask", str(tmp_path / "none")], ["check", str(tmp_path / "watch.json")]):
-        run = subprocess.run([sys.executable, "-I", str(archive), *words], capture_output=True, text=True, timeout=30, check=False)
+        run = subprocess.run([sys.executable, "-I", "-S", str(archive), *words], capture_output=True, text=True, timeout=30, check=False)
         assert run.returncode == 78
         assert len(run.stderr.splitlines()) == 1 and "Traceback" not in run.stderr
 

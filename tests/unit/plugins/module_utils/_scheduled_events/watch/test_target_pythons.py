@@ -62,11 +62,11 @@ def test_it_asks_tells_and_drains(python: str, tmp_path: pathlib.Path) -> None:
     settings = written(tmp_path, simulator.endpoints["web1"])
 
     def run(command: str) -> None:
-        done = subprocess.run([python, "-I", str(archive), command, str(settings)], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([python, "-I", "-S", str(archive), command, str(settings)], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
 
     run("check")
-    asker = subprocess.Popen([python, "-I", str(archive), "ask", str(settings)])
+    asker = subprocess.Popen([python, "-I", "-S", str(archive), "ask", str(settings)])
     try:
         until((tmp_path / "runtime" / "state.json").exists)
         event_id = simulator.event("Preempt", ["web1"])
