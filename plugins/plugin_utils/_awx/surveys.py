@@ -21,8 +21,8 @@ PLAIN = {"str": "text", "path": "text", "int": "integer", "float": "float", "lis
 LENGTH = 1024
 HOW = {"list": "Several, separated by commas.", "dict": "As JSON."}
 QUESTION_KEYS = ("name", "label", "min", "max", "choices")
-# The end of the name of an option for a tasks file, and of one for the folders where these are.
-TASKS, FOLDERS = "_tasks", "_tasks_folders"
+# The ends of the names of options for files and folders of the controller, and of one for the folders where tasks files are.
+FILES, FOLDERS = ("_tasks", "_file", "_output", "methods_path"), "_tasks_folders"
 MARKUP = re.compile(r"\b([BCEIMOPVRLU]|RV|HORIZONTALLINE)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
 
 
@@ -99,12 +99,12 @@ def _bounded(question: Mapping[str, Any], options: Mapping[str, Any], extra_vars
     option = str(question["variable"])
     if option.endswith(FOLDERS):
         raise SurveyError(f"{option} bounds what a survey may ask for, and is no question itself: set it in extra_vars of the template")
-    if not option.endswith(TASKS) or question["type"] != "text":
+    if not option.endswith(FILES) or question["type"] != "text":
         return
     bounds = option.partition("_")[0] + FOLDERS
-    bounded = bounds in options and bool(extra_vars.get(bounds))
-    if not bounded:
-        other = f", or the template the folders in extra_vars ({bounds})" if bounds in options else ""
+    may_bound = bounds in options and option.endswith("_tasks")
+    if not (may_bound and extra_vars.get(bounds)):
+        other = f", or the template the folders in extra_vars ({bounds})" if may_bound else ""
         raise SurveyError(f"{option} names a file: give the question its choices{other}")
 
 

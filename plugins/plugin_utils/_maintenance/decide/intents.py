@@ -160,9 +160,10 @@ def _failed(event_state: EventState, participant: Participant, settings: Setting
     if record is None:
         raise AssertionError("only a participant with a record gets here")
     again = deadlines.retry(participant, settings)
-    text = record.reason or "no reason given"
-    reason = f"the drain failed: {text}"
-    at_last = f"the drain failed {again.failures} times at last: {text}" if again.exhausted and again.failures > 1 else reason
+    # The reason is the VM's word: what it says beside that is no advice of this run.
+    why = f"its record says: {record.reason}" if record.reason else "no reason given"
+    reason = f"the drain failed; {why}"
+    at_last = f"the drain failed {again.failures} times at last; {why}" if again.exhausted and again.failures > 1 else reason
     # Red from its first failure until a retry begins: a pass that ends here has not done what was to be done.
     participant = replace(participant, reason=reason, failed=at_last, exhausted=again.exhausted)
     if participant.holds_changes and not deadlines.too_near_to_undo(event_state, participant, settings):

@@ -98,7 +98,8 @@ def test_several_entry_points() -> None:
 
 
 UPGRADE = {"main": {"options": {"upgrade_tasks": {"type": "str"}, "upgrade_check_tasks": {"type": "str"}, "upgrade_tasks_folders": {"type": "list"}}}}
-RESPOND = {"main": {"options": {"respond_notify_tasks": {"type": "str"}, "respond_format": {"type": "str", "choices": ["text"]}}}}
+FILES = {name: {"type": "str"} for name in ("respond_notify_tasks", "status_file", "drain_methods_path")}
+RESPOND = {"main": {"options": {**FILES, "respond_format": {"type": "str", "choices": ["text"]}}}}
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,8 @@ RESPOND = {"main": {"options": {"respond_notify_tasks": {"type": "str"}, "respon
         (UPGRADE, "upgrade_check_tasks", {"upgrade_tasks_folders": []}, "upgrade_check_tasks names a file"),
         (UPGRADE, "upgrade_tasks_folders", {"upgrade_tasks_folders": ["/a"]}, "upgrade_tasks_folders bounds what a survey may ask for"),
         (RESPOND, "respond_notify_tasks", {"respond_tasks_folders": ["/a"]}, "respond_notify_tasks names a file: give the question its choices$"),
+        (RESPOND, "status_file", {}, "status_file names a file: give the question its choices$"),
+        (RESPOND, "drain_methods_path", {}, "drain_methods_path names a file: give the question its choices$"),
         (RESPOND, {"name": "respond_format", "choices": ["a"]}, {}, "respond_format: choices are a list for an option that is a text and has none"),
         (RESPOND, {"name": "respond_notify_tasks", "choices": []}, {}, "respond_notify_tasks: choices are a list"),
     ],

@@ -139,15 +139,15 @@ def test_three_retries_and_no_more() -> None:
     assert acts(plan(failed(80_000, 3))) == ["drain vm1 E1"]
     last = plan(failed(80_000, 4))
     assert acts(last) == []
-    assert [one["reason"] for one in last["failed"]] == ["vm1: the drain failed 4 times at last: it hangs"]
+    assert [one["reason"] for one in last["failed"]] == ["vm1: the drain failed 4 times at last; its record says: it hangs"]
     once = plan(failed(80_000, 1), retries=0)
-    assert [one["reason"] for one in once["failed"]] == ["vm1: the drain failed: it hangs"]
+    assert [one["reason"] for one in once["failed"]] == ["vm1: the drain failed; its record says: it hangs"]
 
 
 @pytest.mark.parametrize("ago", [5, 80_000])
 def test_a_drain_that_failed_is_red_from_its_first_failure_on(ago: float) -> None:
     found = plan(failed(ago, 1), vm("vm2", [event("E2", ("vm2",))]))
-    assert found["fails"] == ["vm1: the drain failed: it hangs"]
+    assert found["fails"] == ["vm1: the drain failed; its record says: it hangs"]
     assert "drain vm2 E2" in acts(found), "other VMs are served"
     # The retry is under way: what failed is being done.
     again = record("draining", event(due=None), history=[*[{"phase": phase, "at": at(-9)} for phase in ("noticed", "failed", "draining")]])
@@ -180,7 +180,7 @@ def test_an_undo_that_takes_too_long_is_reported_and_goes_on(ago: float, late: b
     found = plan(vm("vm1", [event(due=None)], [its]))
     assert acts(found) == ["undo vm1 E1"]
     assert [one["reason"] for one in found["failed"]] == (
-        ["vm1: what a failed drain changed could not be put back (service: it does not start)" if late else "vm1: the drain failed: no reason given"]
+        ["vm1: what a failed drain changed could not be put back (service: it does not start)" if late else "vm1: the drain failed; no reason given"]
     )
 
 

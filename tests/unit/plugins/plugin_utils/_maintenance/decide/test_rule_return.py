@@ -242,7 +242,7 @@ def test_retries_are_limited_and_backed_off() -> None:
     assert acts(plan(vm("vm1", [event()], [failed(900, methods=UNDONE)]), on_drain_failure="hold")) == []
     waiting = plan(vm("vm1", [event()], [failed(10, methods=UNDONE)]))
     assert waiting["requeue"]["seconds"] == pytest.approx(20, abs=1)
-    assert waiting["fails"] == ["vm1: the drain failed: it hangs"]
+    assert waiting["fails"] == ["vm1: the drain failed; its record says: it hangs"]
 
 
 def test_what_is_near_is_tried_again_without_an_undo() -> None:

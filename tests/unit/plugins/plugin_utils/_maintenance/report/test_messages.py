@@ -65,7 +65,10 @@ def test_one_line_for_each_event() -> None:
         (vm("vm1", [], [record("gone", outcome="cancelled")]), "gone (cancelled). Next: recover vm1."),
         (vm("vm1", [], [record("recovered", outcome="completed")]), "recovered (completed). Next: nothing."),
         (vm("vm1", [], [record("recovered", outcome="unknown")]), "recovered (not known whether it took place). Next: nothing."),
-        (vm("vm1", [event()], [record("failed", reason="it hangs")]), "failed: the drain failed: it hangs. Next: undo the failed drain of vm1."),
+        (
+            vm("vm1", [event()], [record("failed", reason="it hangs")]),
+            "failed: the drain failed; its record says: it hangs. Next: undo the failed drain of vm1.",
+        ),
         (vm("vm1", [event()], methods=()), "held: vm1: no drain method is configured"),
         (vm("vm1", [event(resources=("x",))]), "foreign: it names none of the managed VMs. Next: nothing."),
         (vm("vm1", [event(due=3 * 86400)]), "starts in 3 days"),
@@ -165,7 +168,7 @@ def test_json_holds_all() -> None:
 
 def test_failures_are_shown() -> None:
     bad = record("failed", history=[{"phase": "failed", "at": at(-900 + number)} for number in range(4)], methods=[method("undone")], reason="it hangs")
-    assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last: it hangs."
+    assert status(plan(vm("vm1", [event()], [bad])))[-1] == "FAILED E1: vm1: the drain failed 4 times at last; its record says: it hangs."
 
 
 def test_after_the_last_retry_what_comes_next_is_what_to_do() -> None:
