@@ -192,7 +192,8 @@ class CallbackModule(Default):
         self._handle_warnings(result._result)
         # A task that runs once speaks for all hosts.
         where = "" if result._task.run_once else f"{result._host.get_name()}: "
-        line = printable_line(f"FAILED: {where}{result._result.get('msg')}")
+        # With no_log core leaves a sentence that says so.
+        line = printable_line(f"FAILED: {where}{result._result.get('msg') or result._result.get('censored') or 'no reason given'}")
         self._display.display(line, color=C.COLOR_ERROR, stderr=self.get_option("display_failed_stderr"))
 
     def v2_runner_on_unreachable(self, result: t.Any) -> None:

@@ -268,6 +268,18 @@ def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytes
     assert printed.lines() == [line]
 
 
+def test_a_failure_without_words_says_why(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no_log at a play of the user core leaves nothing else of a result."""
+    callback = CallbackModule()
+    monkeypatch.setattr(callback, "get_option", lambda _name: False)
+    printed.clear()
+    for left in ({"censored": "the output has been hidden"}, {}):
+        said = a_result(left, "ansible.builtin.fail", of_role("respond"))
+        said._task.run_once = True
+        callback.v2_runner_on_failed(said)
+    assert [line.rpartition(": ")[2] for line in printed.lines()] == ["the output has been hidden", "no reason given"]
+
+
 def test_data_is_alone_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[tuple[str, bool]] = []
     monkeypatch.setattr(Display, "display", lambda _self, msg, *_arguments, **named: shown.append((str(msg), bool(named.get("stderr")))))
