@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.executor.stats import AggregateStats
 from ansible.utils.display import Display
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -158,6 +159,22 @@ def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Print
     # As maintenance_act returns it where it was given the VM's settings.
     callback.v2_runner_on_failed(a_result({"msg": "no route", "failed": True, "not_reached": True}, "maintenance.azure.maintenance_act", of_role("respond")))
     assert list(printed) == ["web1 cannot be reached: no route"] * 2
+
+
+def test_vms_that_are_switched_off_share_a_line_of_the_recap(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    own: list[str] = []
+    monkeypatch.setattr(maintenance_progress.Default, "v2_playbook_on_stats", lambda _self, stats: own.extend(stats.processed))
+    callback, stats = CallbackModule(), AggregateStats()
+    for host, rescued in (("web1", 0), ("web2", 1), ("web3", 1)):
+        stats.increment("ok", host)
+        stats.rescued.update({host: rescued})
+    callback.v2_runner_on_failed(
+        a_result({"msg": "no route", "failed": True, "not_reached": True}, "maintenance.azure.maintenance_act", of_role("respond"), host="web2")
+    )
+    printed.clear()
+    callback.v2_playbook_on_stats(stats)
+    assert own == ["web3"]
+    assert list(printed) == ["2 more hosts: no task failed, nothing changed, 1 not reached, or with a failure that was ignored"]
 
 
 def test_changes_of_the_machinery_are_no_lines_and_those_of_others_are(printed: Printed) -> None:
