@@ -94,6 +94,7 @@ class CallbackModule(Default):
         self._repeats = Repeats()
         # Whether the current play takes over from the one before.
         self._continues = False
+        self._not_reached: set[str] = set()
 
     def _get_item_label(self, result: t.Any) -> t.Any:
         label = super()._get_item_label(result)
@@ -173,6 +174,7 @@ class CallbackModule(Default):
             super().v2_runner_on_failed(result, ignore_errors)
             return
         if result._result.get("not_reached") is True:
+            self._not_reached.add(result._host.get_name())
             self._print_unreachable(result)
             return
         self._print_phases(result)
@@ -192,7 +194,8 @@ class CallbackModule(Default):
         self._handle_warnings(result._result)
         # A task that runs once speaks for all hosts.
         where = "" if result._task.run_once else f"{result._host.get_name()}: "
-        line = printable_line(f"FAILED: {where}{result._result.get('msg')}")
+        # With no_log core leaves a sentence that says so.
+        line = printable_line(f"FAILED: {where}{result._result.get('msg') or result._result.get('censored') or 'no reason given'}")
         self._display.display(line, color=C.COLOR_ERROR, stderr=self.get_option("display_failed_stderr"))
 
     def v2_runner_on_unreachable(self, result: t.Any) -> None:
@@ -218,14 +221,17 @@ class CallbackModule(Default):
                 super().v2_playbook_on_stats(stats)
             return
         all_hosts = stats.processed
-        notable = {host: 1 for host in all_hosts if any(getattr(stats, kind).get(host) for kind in NOTABLE)}
+        # A VM that was not reached counts as rescued, and has had its line.
+        notable = {
+            host: 1 for host in all_hosts if any(getattr(stats, kind).get(host) for kind in NOTABLE if kind != "rescued" or host not in self._not_reached)
+        }
         stats.processed = notable
         try:
             with self._display.colours():
                 super().v2_playbook_on_stats(stats)
         finally:
             stats.processed = all_hosts
-        self._display.display(_others(stats, [host for host in all_hosts if host not in notable], bool(notable)))
+        self._display.display(_others(stats, [host for host in all_hosts if host not in notable], bool(notable), self._not_reached))
 
     def _print_phases(self, result: t.Any) -> None:
         """Print the phases that are new in the records of the host. Replicas of other VMs' records do not count."""
@@ -300,11 +306,12 @@ def _is_machinery(task: t.Any) -> bool:
     return str(task.get_path() or "").startswith(MACHINERY)
 
 
-def _others(stats: t.Any, others: t.Sequence[str], are_more: bool) -> str:
+def _others(stats: t.Any, others: t.Sequence[str], are_more: bool, not_reached: t.Collection[str]) -> str:
     """Return the line of the recap for all hosts that have none of their own."""
     if not others:
         return ""
-    changed, ignored = (sum(1 for host in others if getattr(stats, kind, {}).get(host)) for kind in ("changed", "ignored"))
+    changed = sum(1 for host in others if stats.changed.get(host))
+    ignored = sum(1 for host in others if stats.ignored.get(host) or host in not_reached)
     hosts = f"{len(others)} {'more ' if are_more else ''}host{'' if len(others) == 1 else 's'}"
     line = f"{hosts}: no task failed, {f'{changed} changed' if changed else 'nothing changed'}"
     return f"{line}{f', {ignored} not reached, or with a failure that was ignored' if ignored else ''}"

@@ -161,6 +161,7 @@ def test_an_upgrade_whose_tasks_are_not_there_says_where_it_looked(make_lab: Mak
         (("--limit", "web2"), "web1", 4, "--limit must not leave localhost out"),
         (("--limit", "localhost,web2"), "web1", 2, "none of web1 answered"),
         (("-e", "gate_action=release"), "web1", 2, "gate_action=release needs gate_run"),
+        (("-e", "gate_action=relese"), "web1", 2, "gate_action must be one of ask, release, forget, and is relese"),
     ],
 )
 def test_an_answer_is_never_yes_because_nobody_was_asked(make_lab: Make, arguments: t.Sequence[str], hosts: str | None, code: int, words: str) -> None:

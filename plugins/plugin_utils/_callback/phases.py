@@ -78,9 +78,10 @@ class Phases:
 
 
 def _records(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return the records in a result: those that actions wrote, and those that were observed afterwards."""
+    """Return the records in a result: those that actions wrote, and those that were observed afterwards. A replica is another VM's."""
     yield from _mappings([result.get("record")])
-    yield from (record for one in _mappings(result.get("results")) for record in _mappings([one.get("record")]))
+    own = (one for one in _mappings(result.get("results")) if one.get("action") != "replicate")
+    yield from (record for one in own for record in _mappings([one.get("record")]))
     yield from _mappings(result.get("records"))
 
 

@@ -50,6 +50,14 @@ def _fits(value: int) -> bool:
     return -LARGEST <= value <= LARGEST
 
 
+def kind(value: Any) -> str:
+    """Return what a value is, in words. Core's containers have types of its own."""
+    if isinstance(value, Mapping):
+        return "a dictionary"
+    found = plain(value)
+    return {list: "a list", str: "text", bool: "true or false", type(None): "nothing"}.get(type(found), "a number")
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return the value if it is a mapping, else an empty one."""
     # dict first: a check of an abstract class is ten times slower, and a fleet's observations need half a million.

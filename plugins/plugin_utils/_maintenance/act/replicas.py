@@ -205,8 +205,8 @@ class Keepers:
 
 
 def changes_outside(participant: Participant) -> bool:
-    """Return whether the participant changes something outside the VM, now or later."""
-    return any(method.outside for method in participant.record.methods) if participant.record and participant.record.methods else participant.host.outside
+    """Return whether the participant changes something outside the VM, now or later. A method that failed before it found anything may do so in a retry."""
+    return participant.host.outside or (participant.record is not None and any(method.outside for method in participant.record.methods))
 
 
 def _is_current(keeper: Host, copy: Replica, record: Record) -> bool:

@@ -56,7 +56,7 @@ def load(value: Any) -> tuple[Group, ...]:
     if value is None:
         return ()
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-        raise CapacityError(f"capacity is a list of groups, not {type(value).__name__}")
+        raise CapacityError(f"capacity is a list of groups, not {plain_values.kind(value)}")
     groups = tuple(_group(item, place) for place, item in enumerate(value, start=1))
     names: dict[str, int] = {}
     for place, group in enumerate(groups, start=1):

@@ -115,7 +115,7 @@ def load(value: Any) -> Policy:
             raise PolicyError(f"there is no policy named {str(value)!r}{suggestion(str(value), NAMED)}; there are {', '.join(NAMED)}, or give a list of rules")
         value = NAMED[str.__str__(value)]
     if isinstance(value, Mapping) or not isinstance(value, Sequence):
-        raise PolicyError(f"a policy is a name or a list of rules, not {type(value).__name__}")
+        raise PolicyError(f"respond_policy: a policy is a name or a list of rules, not {plain_values.kind(value)}")
     if not value:
         raise PolicyError("the policy has no rules; an event without a rule would wait for a person every time")
     return Policy(tuple(_rule(item, place) for place, item in enumerate(value, start=1)))

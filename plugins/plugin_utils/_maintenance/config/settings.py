@@ -114,7 +114,7 @@ def load(value: Any) -> Settings:
     if value is None:
         return Settings()
     if not isinstance(value, Mapping):
-        raise SettingsError(f"settings must be a dictionary, not {type(value).__name__}")
+        raise SettingsError(f"settings must be a dictionary, not {plain_values.kind(value)}")
     known = {field.name: field.default for field in fields(Settings)}
     result: dict[str, Any] = {}
     for key, given in value.items():
@@ -135,26 +135,31 @@ def without_effect(timing: Any) -> list[str]:
     return [f"respond_timing: {name} has no effect there; {f'set {OWN_OPTIONS[name]}' if OWN_OPTIONS[name] else 'remove it'}" for name in own]
 
 
+def _option(name: str) -> str:
+    """Return where an operator has written a setting."""
+    return OWN_OPTIONS.get(name) or f"respond_timing: {name}"
+
+
 def _checked(name: str, given: Any, default: Any) -> Any:
     if isinstance(default, bool):
         answer = plain_values.flag(given)
         if answer is None:
-            raise SettingsError(f"setting {name} must be true or false, not {given!r}")
+            raise SettingsError(f"{_option(name)} must be true or false, not {given!r}")
         return answer
     if isinstance(default, (int, float)):
         amount = plain_values.number(given)
         if amount is None or amount < 0:
-            raise SettingsError(f"setting {name} must be a number, 0 or more, not {given!r}")
+            raise SettingsError(f"{_option(name)} must be a number, 0 or more, not {given!r}")
         if name == "min_answered" and amount > 1:
             raise SettingsError(f"respond_min_answered is a share of the VMs, 0 to 1, not {given!r}")
         if isinstance(default, int) and amount != int(amount):
-            raise SettingsError(f"setting {name} must be a whole number, not {given!r}")
+            raise SettingsError(f"{_option(name)} must be a whole number, not {given!r}")
         return int(amount) if isinstance(default, int) else amount
     if isinstance(default, tuple):
         return _ids(name, given)
     choice = plain_values.text(given)
     if choice not in CHOICES[name]:
-        raise SettingsError(f"setting {name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
+        raise SettingsError(f"{_option(name)} must be one of {', '.join(CHOICES[name])}, not {given!r}")
     return choice
 
 

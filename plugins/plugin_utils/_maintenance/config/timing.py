@@ -31,6 +31,7 @@ LEASE = Bounds(
     f"an action on a VM may take {LONGEST_ACTION} seconds, and must not outlive its lease; with rehearsal: true in respond_timing, for VMs that a simulator "
     "plays, 1 or more",
 )
+GATE_LEASE = "so long a batch may take, and so late its VMs are free again where nobody releases them"
 BOUNDS = {
     "check_interval": Bounds(0, 3600, "so late the end of a drain is seen"),
     "drain_seconds": Bounds(1, DAY, "a drain without time always fails, and one without end is always at its deadline"),
@@ -53,7 +54,7 @@ def refuse_out_of_bounds(settings: Settings, gate: bool = False) -> None:
     """Raise SettingsError for a time setting that is out of its bounds. The lease of a gate lasts as long as its batch needs."""
     for name, bounds in BOUNDS.items():
         if name == "lease_seconds" and (gate or settings.rehearsal):
-            bounds = bounds._replace(least=1)
+            bounds = bounds._replace(least=1, why=GATE_LEASE if gate else bounds.why)
         value = getattr(settings, name)
         if not bounds.least <= value <= bounds.most:
             where = OWN_OPTIONS.get(name) or ("gate_lease_seconds" if gate and name == "lease_seconds" else f"respond_timing: {name}")

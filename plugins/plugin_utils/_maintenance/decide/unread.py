@@ -38,8 +38,10 @@ def lines(unread: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def none_read(hosts: Sequence[Host]) -> str | None:
-    """Return a sentence that no VM could be read in this run, with the causes, or None if one was, or none was asked."""
+    """Return a sentence that no VM could be read in this run, with the causes, or None if one was, or the run has no VM."""
     asked = _asked(hosts)
+    if hosts and not asked:
+        return f"No VM was observed: all {len(hosts)} are left alone (respond_exclude) or retired (respond_retired)"
     if not asked or any(host.last_known for host in asked):
         return None
     found = causes(asked)
@@ -60,7 +62,7 @@ def unusable(hosts: Sequence[Host]) -> list[str]:
 def failure(hosts: Sequence[Host], settings: Settings) -> str | None:
     """Return why the run fails for VMs that did not answer, or None.
 
-    With C(allow_empty) all VMs may be switched off.
+    With C(allow_empty) all VMs may be switched off or left alone.
     """
     asked = _asked(hosts)
     read = [host for host in asked if host.last_known]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.executor.stats import AggregateStats
 from ansible.utils.display import Display
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -160,6 +161,22 @@ def test_an_unreachable_host_is_said_again_only_after_it_answered(printed: Print
     assert list(printed) == ["web1 cannot be reached: no route"] * 2
 
 
+def test_vms_that_are_switched_off_share_a_line_of_the_recap(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    own: list[str] = []
+    monkeypatch.setattr(maintenance_progress.Default, "v2_playbook_on_stats", lambda _self, stats: own.extend(stats.processed))
+    callback, stats = CallbackModule(), AggregateStats()
+    for host, rescued in (("web1", 0), ("web2", 1), ("web3", 1)):
+        stats.increment("ok", host)
+        stats.rescued.update({host: rescued})
+    callback.v2_runner_on_failed(
+        a_result({"msg": "no route", "failed": True, "not_reached": True}, "maintenance.azure.maintenance_act", of_role("respond"), host="web2")
+    )
+    printed.clear()
+    callback.v2_playbook_on_stats(stats)
+    assert own == ["web3"]
+    assert list(printed) == ["2 more hosts: no task failed, nothing changed, 1 not reached, or with a failure that was ignored"]
+
+
 def test_changes_of_the_machinery_are_no_lines_and_those_of_others_are(printed: Printed) -> None:
     printed.clear()
     callback = CallbackModule()
@@ -266,6 +283,18 @@ def test_a_failure_in_our_words_is_one_line(printed: Printed, monkeypatch: pytes
     printed.clear()
     callback.v2_runner_on_failed(said)
     assert printed.lines() == [line]
+
+
+def test_a_failure_without_words_says_why(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no_log at a play of the user core leaves nothing else of a result."""
+    callback = CallbackModule()
+    monkeypatch.setattr(callback, "get_option", lambda _name: False)
+    printed.clear()
+    for left in ({"censored": "the output has been hidden"}, {}):
+        said = a_result(left, "ansible.builtin.fail", of_role("respond"))
+        said._task.run_once = True
+        callback.v2_runner_on_failed(said)
+    assert [line.rpartition(": ")[2] for line in printed.lines()] == ["the output has been hidden", "no reason given"]
 
 
 def test_data_is_alone_on_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:

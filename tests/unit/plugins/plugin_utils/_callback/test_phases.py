@@ -64,6 +64,11 @@ def test_each_phase_is_printed_once_whether_an_action_or_an_observation_has_it(o
     assert lines(observed, "web2", record=record("noticed", "draining")) == ["web2  C7061BAC  draining"], "a record of another VM"
 
 
+def test_a_vm_that_keeps_the_replica_of_another_one_is_in_none_of_its_phases(observed: Phases) -> None:
+    kept = {"action": "replicate", "record": record("noticed", "draining")}
+    assert lines(observed, results=[kept], records=[]) == []
+
+
 def test_reasons_are_those_of_the_present_phase(observed: Phases) -> None:
     waits = [{"id": "1-service", "error": "3 connection(s) open on port(s) 443"}, {"id": "2-none", "error": None}]
     assert lines(observed, record=record("draining", methods=waits)) == ["web1  C7061BAC  draining    (1-service: 3 connection(s) open on port(s) 443)"]

@@ -88,6 +88,12 @@ def test_without_a_change_outside_there_is_no_copy() -> None:
     assert acts(plan(vm("vm1", [E1], [record("drained", E1)]), vm("vm2"))) == acts(plan(vm("vm1", [E1], [record("drained", E1)])))
 
 
+def test_a_retry_has_a_keeper_where_the_first_try_found_nothing_outside() -> None:
+    """A balancer that did not answer: the method failed before it knew what it would change."""
+    its = record("failed", E1, ago=300, methods=[method("undone", **{**OUTSIDE, "outside": False, "before": None})])
+    assert step(plan(outside("vm1", [E1], [its]), vm("vm2")), "drain")["keeper"] == "vm2"
+
+
 def test_who_has_a_copy_goes_on_keeping_it() -> None:
     its = drained("draining", "begun")
     found = plan(outside("vm1", [E1], [its]), vm("vm2"), vm("vm3", replicas=[replica(its)]))

@@ -82,8 +82,8 @@ def test_without_jmespath_named_policies_work_and_others_say_in_one_sentence_wha
     ("policy", "message"),
     [
         ("none", "no policy named 'none'"),
-        (7, "a name or a list"),
-        ({"drain": True}, "a name or a list"),
+        (7, "a name or a list of rules, not a number"),
+        ({"drain": True}, "respond_policy: a policy is a name or a list of rules, not a dictionary"),
         ([], "no rules"),
         (["x"], "rule 1"),
         ([DRAIN, {"approve": "now"}], "rule 2 of the policy: drain must be"),

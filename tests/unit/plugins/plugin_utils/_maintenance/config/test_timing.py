@@ -56,7 +56,7 @@ def test_a_rehearsal_may_have_short_leases_but_none_without_time() -> None:
 
 def test_the_lease_of_a_gate_is_its_own_option() -> None:
     assert refusal(gate=True, lease_seconds=60) == ""
-    assert refusal(gate=True, lease_seconds=0).startswith("gate_lease_seconds is 0; it must be 1 to 21600: ")
+    assert refusal(gate=True, lease_seconds=0).startswith("gate_lease_seconds is 0; it must be 1 to 21600: so long a batch may take")
     assert refusal(gate=True, lease_seconds=21601).startswith("gate_lease_seconds is 21601; ")
 
 

@@ -67,7 +67,17 @@ def test_a_pool_may_be_switched_off_by_design() -> None:
 
 
 def test_without_any_vm_nothing_fails_here() -> None:
-    assert plan()["fails"] == plan(vm("web1", state="excluded"))["fails"] == []
+    """Lookup hosts of the playbooks refuses an inventory that matches none."""
+    assert plan()["fails"] == []
+
+
+def test_a_run_whose_vms_are_all_left_alone_has_observed_nobody() -> None:
+    """One respond_exclude in the variables of all hosts, and each scheduled run would be green and serve nobody."""
+    left_alone = [vm(name, state="excluded") for name in ("web1", "web2")]
+    text = "No VM was observed: all 2 are left alone (respond_exclude) or retired (respond_retired)"
+    assert (plan(*left_alone)["fails"], status(plan(*left_alone))[0]) == ([text], f"{text}.")
+    assert plan(*left_alone, allow_empty=True)["fails"] == []
+    assert plan(*left_alone, vm("web3"))["fails"] == []
 
 
 def test_vms_that_answered_earlier_in_the_run_count() -> None:

@@ -63,11 +63,11 @@ def test_numbers_as_text() -> None:
     ("given", "message"),
     [
         ({"gone_second": 1}, "unknown setting 'gone_second'"),
-        ({"retries": "many"}, "setting retries must be a number"),
-        ({"margin": -1}, "setting margin must be a number"),
-        ({"margin": float("inf")}, "setting margin must be a number"),
-        ({"unmanaged": "perhaps"}, "setting unmanaged must be one of wait, ignore"),
-        ({"has_health": "perhaps"}, "setting has_health must be true or false"),
+        ({"retries": "many"}, "respond_timing: retries must be a number"),
+        ({"margin": -1}, "respond_timing: margin must be a number"),
+        ({"margin": float("inf")}, "respond_timing: margin must be a number"),
+        ({"unmanaged": "perhaps"}, "respond_unmanaged must be one of wait, ignore"),
+        ({"has_health": "perhaps"}, "respond_health must be true or false"),
         ({"only_events": [1]}, "respond_only_events must be a list of event ids, .* not .1.; quote"),
         # None of these is an empty list: without event ids all events are meant.
         ({"only_events": True}, "respond_only_events must be a list"),
