@@ -365,7 +365,7 @@ def tell(story: t.Callable[[Site], None], version: str) -> bool:
 def main() -> int:
     global _kept
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("versions", nargs="*", default=list(COMMITS))
+    parser.add_argument("versions", nargs="*", default=[version for version in COMMITS if version.startswith("1.")])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--keep", type=pathlib.Path)
     given = parser.parse_args()
