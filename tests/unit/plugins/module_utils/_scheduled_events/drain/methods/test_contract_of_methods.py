@@ -153,7 +153,8 @@ def test_any_other_exit_code_is_a_method_error_with_the_end_of_what_it_said(stag
     for errors, words in (("", ""), ("  \n", ""), ("no such host\n", ": no such host"), ("a" + "b" * 400 + " ", ": " + "b" * 400)):
         with pytest.raises(MethodError) as caught:
             getattr(methods_of("linux")["command"], stage)(machine(commands=Commands(code, "output", errors)), one)
-        assert str(caught.value) == f"{stage} ended with exit code {code}{words}"
+        how = "reached a timeout (exit code 124; option timeout is 10 s)" if code == 124 else f"ended with exit code {code}"
+        assert str(caught.value) == f"{stage} {how}{words}"
 
 
 def test_a_begin_that_is_not_there_yet_has_failed():
