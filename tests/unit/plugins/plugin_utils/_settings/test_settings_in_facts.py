@@ -123,7 +123,7 @@ def test_refused_hosts_are_named():
 def tasks_of(path: str) -> list[str]:
     tasks = yaml.safe_load((ROOT / "roles" / path).read_text())
     # An entry of a role is one block.
-    return [str(task) for task in (tasks[0]["block"] if len(tasks) == 1 else tasks)]
+    return [str(inner) for task in tasks for inner in task.get("block", [task])]
 
 
 def place(tasks: list[str], pattern: str) -> int:
