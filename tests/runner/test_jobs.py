@@ -92,11 +92,13 @@ def test_a_job_for_an_event_looks_at_what_a_message_names(make_lab: Make, place:
     assert not lab.records_folder("web6").exists()
 
 
-def test_nobody_who_can_be_reached_is_no_reason_for_red_either(make_lab: Make, place: Place) -> None:
+def test_a_job_that_has_reached_no_vm_is_red(make_lab: Make, place: Place) -> None:
     lab = make_lab(["web1"])
     unreachable(lab, "web1")
     for template in ("Maintenance respond", "Maintenance status"):
-        job = run(place, lab, template).good()
+        job = run(place, lab, template)
+        assert (job.status, job.code) == ("failed", 2), job.output
+        assert "Could not read web1: " in job.output
         assert job.artifacts["respond_stats"]["vms_answered"] == 0
         assert job.artifacts["respond_stats"]["vms_unreachable"] == 1
 
