@@ -68,7 +68,9 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import latest_pass
 from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
 
-REGISTERED, REPORTED = "__respond_loop", "__respond_reported"
+# One by one: ansible-doc warns of a tuple here.
+REGISTERED = "__respond_loop"
+REPORTED = "__respond_reported"
 NOT_REPORTED = (
     "No pass was reported in this run, so nothing is known about any VM and nothing may have been done: its tasks were left out or ended early{}. "
     "Run it again without what left them out."
