@@ -50,8 +50,8 @@ def test_each_part() -> None:
     assert look_up("acting_hosts", hostvars) == ["web1"]
     assert look_up("all_hosts", hostvars) == ["web1", "web2"]
     assert look_up("all_hosts", hostvars, "some") == ["web1"]
-    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "broken")) ["made"] == 4, "a host that left has an earlier state"
-    assert look_up("plan", hostvars, __respond_loop=state(1.0, 5, "web1")) ["made"] == 5
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "broken"))["made"] == 4, "a host that left has an earlier state"
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 5, "web1"))["made"] == 5
 
 
 def test_before_any_play_there_is_no_pass_and_no_error() -> None:
@@ -65,7 +65,7 @@ def test_a_fact_does_not_stand_for_a_pass() -> None:
     hostvars["web1"]["__respond_loop"]["do"] = "act"
     assert look_up("acting_hosts", hostvars) == ["web1", "web2"]
     assert look_up("all_hosts", hostvars) == ["web1"]
-    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "web2")) ["made"] == 4
+    assert look_up("plan", hostvars, __respond_loop=state(1.0, 0, "web1", "web2"))["made"] == 4
 
 
 @pytest.mark.parametrize("part", ["plan", "everything"])
