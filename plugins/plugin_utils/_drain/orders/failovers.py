@@ -51,7 +51,7 @@ def failovers(handover: Any, order: MethodOrder, drained: str) -> list[Failover]
 def _nodes(settings: Mapping[str, Any], drained: str) -> list[str]:
     """Return the names of the drained VM's node, as the settings have them; where they have none, it is named as its inventory host is."""
     replicas = plain_values.mapping(settings.get("replicas"))
-    named = [str(replica).split("\\")[0] for replica, host in replicas.items() if plain_values.text(host) == drained]
+    named = [str(replica).partition("\\")[0] for replica, host in replicas.items() if plain_values.text(host) == drained]
     return named or [plain_values.text(settings.get("node")) or drained.split(".")[0]]
 
 

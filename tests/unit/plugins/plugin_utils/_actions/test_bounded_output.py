@@ -142,12 +142,13 @@ def test_afterwards_programs_are_read_as_before():
 def worker(answer: t.Any) -> None:
     """As a worker of ansible-core 2.19 and later, in a process group of its own."""
     os.setsid()
+    sibling = None
     try:
         with bounded(MOST, MEMORY):
             sibling = start("import time; time.sleep(600)")
             communicate(start(ENDLESS.format("stdout")))
     except Unusable:
-        answer.send(sibling.wait(timeout=60))
+        answer.send(sibling and sibling.wait(timeout=60))
 
 
 def test_the_workers_process_group_is_ended():

@@ -50,6 +50,6 @@ def test_what_a_vm_has_put_into_an_error_of_core_is_one_short_line(kind: type[An
 
     with pytest.raises(kind) as found:
         Action().without_exceptions(fail)
-    assert type(found.value) is kind
+    assert found.type is kind
     assert len(str(found.value)) <= 4000
     assert str(found.value).startswith("Data could not be sent:  [2J TASK [done]xx")

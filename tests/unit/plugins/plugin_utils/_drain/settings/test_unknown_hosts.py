@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,10 +14,10 @@ import pytest
 from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
 
 FOLDER = str(pathlib.Path(__file__).resolve().parents[6] / "roles" / "drain" / "tasks" / "methods")
-HOSTS = ["web1", "lb1", "lb2", "lb3", "sql2"]
+HOSTS = ("web1", "lb1", "lb2", "lb3", "sql2")
 
 
-def problems(entry: dict[str, Any], *folders: str, hosts: list[str] | None = HOSTS, system: str = "linux") -> list[str]:
+def problems(entry: dict[str, Any], *folders: str, hosts: Sequence[str] | None = HOSTS, system: str = "linux") -> list[str]:
     return validation.problems([entry], [], system, [FOLDER, *folders], hosts=hosts)
 
 
