@@ -62,8 +62,8 @@ def test_a_member_named_twice_is_one() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ("web", "a list of groups, not str"),
-        ({}, "a list of groups, not dict"),
+        ("web", "a list of groups, not text"),
+        ({}, "a list of groups, not a dictionary"),
         ([web(), 5], "group 2 of the capacity: must be a dictionary"),
         ([{**web(), "name": " "}], "group 1 of the capacity: needs a name"),
         ([web(), web()], r"group 2 of the capacity \('web'\): group 1 has the same name"),
