@@ -124,6 +124,14 @@ def walk(value: t.Any) -> t.Iterator[tuple[str, t.Any]]:
             yield from walk(inner)
 
 
+def test_only_a_release_has_the_version_of_one() -> None:
+    released = yaml.safe_load((ROOT / "changelogs" / "changelog.yaml").read_text())["releases"]
+    numbers = {tuple(map(int, version.split("."))) for version in released}
+    own = tuple(map(int, GALAXY["version"].split(".")))
+    # The release itself has no fragments left.
+    assert own > max(numbers) or (own == max(numbers) and not list((ROOT / "changelogs" / "fragments").glob("*.yml")))
+
+
 def test_there_are_pages() -> None:
     assert {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"} <= {page.name for page in PAGES}
     assert len(PAGES) > 8
