@@ -41,7 +41,7 @@ class Bound:
             raise Unusable("it", f"has more than {self.most} bytes")
 
     def relay(self, process: subprocess.Popen[t.Any]) -> Relay:
-        """Put a thread between a program that was just started and whoever reads its pipes."""
+        """Put a thread between a program that was just started and the reader of its pipes."""
         self._programs.append(process)
         ways: dict[int, int] = {}
         try:
@@ -121,7 +121,7 @@ def _readable(sources: t.Iterable[int], seconds: float | None = None) -> list[in
 
 
 def _end(process: subprocess.Popen[t.Any]) -> None:
-    # A program of another user, such as sudo, ends when nobody reads what it prints.
+    # A program of another user, such as sudo, ends when its output is no longer read.
     with contextlib.suppress(PermissionError):
         process.kill()
 

@@ -29,13 +29,13 @@ def watcher_python_arguments() -> dict[str, dict[str, t.Any]]:
 
 
 def find_python(python: str, run_command: RunCommand) -> dict[str, t.Any]:
-    """Return the path of a Python that nobody but root and this user can change, by name or path. Raise Failed."""
+    """Return the path of a Python that only root and this user can change, by name or path. Raise Failed."""
     path = shutil.which(python)
     if path is None:
         raise Failed(_unusable(python, "it does not run on this VM"))
     _check(python, path)
     try:
-        # As its units do without site-packages (-S): a file there would be run as root, too, and is looked at by nobody.
+        # As its units do without site-packages (-S): a file there would be run as root, too, and no check looks at it.
         code, output, errors = run_command([path, "-I", "-S", "-c", ASK])
     except OSError as error:
         raise Failed(_unusable(python, f"it does not run on this VM ({error})")) from error

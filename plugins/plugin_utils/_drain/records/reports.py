@@ -54,7 +54,7 @@ def way_out(host: str) -> str:
     """What an operator does about something that only a VM's record says."""
     return (
         f"If it was a method of {host}, list it with its options in drain_methods_former of {host}, and with by_hand: true once you have put back by hand what "
-        "it changed. If it never was, somebody has changed the record: do nothing that it names."
+        "it changed. If it never was, the record was tampered with: do nothing that it names."
     )
 
 

@@ -31,7 +31,7 @@ LEASE = Bounds(
     f"an action on a VM may take {LONGEST_ACTION} seconds, and must not outlive its lease; with rehearsal: true in respond_timing, for VMs that a simulator "
     "plays, 1 or more",
 )
-GATE_LEASE = "so long a batch may take, and so late its VMs are free again where nobody releases them"
+GATE_LEASE = "so long a batch may take, and so late its VMs are free again where its run does not release them"
 BOUNDS = {
     "check_interval": Bounds(0, 3600, "so late the end of a drain is seen"),
     "drain_seconds": Bounds(1, DAY, "a drain without time always fails, and one without end is always at its deadline"),

@@ -117,7 +117,7 @@ def test_a_report_says_what_to_do_by_hand_and_keeps_nothing_else() -> None:
     assert steps[0]["report"] == (
         "web1: its record says that server web1 of backend app on balancer lb2 was ready before the drain, and drain_methods does not name it; nothing was "
         "changed there. If it was a method of web1, list it with its options in drain_methods_former of web1, and with by_hand: true once you have put back "
-        "by hand what it changed. If it never was, somebody has changed the record: do nothing that it names."
+        "by hand what it changed. If it never was, the record was tampered with: do nothing that it names."
     )
 
 
