@@ -14,15 +14,15 @@ from datetime import datetime, timezone
 
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator import override_requests
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import FORMATS, status
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.batches import BatchError, make_batches
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import play_keywords
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused, why_refused_extra
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.plain_values import mapping, text
+from ..plugin_utils._maintenance.operator import override_requests
+from ..plugin_utils._maintenance.report.status import FORMATS, status
+from ..plugin_utils._maintenance.upgrade.batches import BatchError, make_batches
+from ..plugin_utils._settings import play_keywords
+from ..plugin_utils._settings.facts import why_refused, why_refused_extra
+from ..plugin_utils._settings.option_types import wrong_options
+from ..plugin_utils._settings.renamed import refused_variables
 
 # The options of a view of a plan, with their defaults.
 VIEW = {"format": "text", "event_id": "", "file": ""}

@@ -11,12 +11,12 @@ import typing as t
 from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, load
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.chosen_hosts import Known, choose, names_of
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core import plain_values
+from ..plugin_utils._maintenance.config.capacity_groups import CapacityError, load
+from ..plugin_utils._maintenance.observe import expected_identity
+from ..plugin_utils._maintenance.observe.chosen_hosts import Known, choose, names_of
 
 SPEC: dict[str, t.Any] = {"names": {"type": "list", "elements": "str", "required": True}}
 IDENTITY = ("ansible_facts", "respond_vm_id", "vmid", "id")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import typing as t
 from datetime import datetime, timezone
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import haproxy, steps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.plain_values import flag, mapping
+from ..plugin_utils._drain import haproxy, steps
+from ..plugin_utils._drain.orders import failovers
+from ..plugin_utils._drain.settings.configured import HAPROXY
+from ..plugin_utils._settings.renamed import refused_variables
 
 SPEC = {
     "begin": {"type": "dict"},

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
+from ..plugin_utils._actions.checked import CheckedAction
 
 
 class ActionModule(CheckedAction):

@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, mapping, plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import vm_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_settings, refused_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import check_directory
+from ..module_utils._scheduled_events.host.access import Failed
+from ..module_utils._scheduled_events.host.files import LocalFiles
+from ..module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
+from ..module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
+from ..plugin_utils._actions.either_way import EitherWay
+from ..plugin_utils._core.plain_values import flag, mapping, plain
+from ..plugin_utils._settings import vm_variables
+from ..plugin_utils._settings.facts import why_refused
+from ..plugin_utils._settings.renamed import refused_settings, refused_variables
+from ..plugin_utils._windows.files import check_directory
 
 # The reason why a VM is not observed; what is wrong stands beside it, for all VMs that have the same fault together.
 WRONG = "its settings are wrong"

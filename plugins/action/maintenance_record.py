@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_record import (
+from ..module_utils._scheduled_events.operations.maintenance_record import (
     record_arguments,
     record_required_if,
     write_records,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
+from ..plugin_utils._actions.either_way import EitherWay
 
 
 class ActionModule(EitherWay):

@@ -13,28 +13,28 @@ from ansible.errors import AnsibleError
 from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._controller import start_gate
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.validation import find_task_file
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import start_when, timing
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import StartWhenError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, near_misses, play_keywords, vm_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.option_types import wrong_options
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.tasks_files import TasksFileError
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._controller import start_gate
+from ..plugin_utils._core.plain_values import items, mapping, number, plain, text, texts
+from ..plugin_utils._drain.settings.validation import find_task_file
+from ..plugin_utils._loop import drain_loop, gate_loop, pass_loop, vm_settings
+from ..plugin_utils._loop.observations import HostResults
+from ..plugin_utils._maintenance.config import policy as policies
+from ..plugin_utils._maintenance.config import settings as settings_module
+from ..plugin_utils._maintenance.config import start_when, timing
+from ..plugin_utils._maintenance.config.policy import PolicyError
+from ..plugin_utils._maintenance.config.settings import SettingsError
+from ..plugin_utils._maintenance.config.start_when import StartWhenError
+from ..plugin_utils._maintenance.observe import expected_identity
+from ..plugin_utils._maintenance.observe.reading import ObservationError
+from ..plugin_utils._maintenance.planner import PlanError
+from ..plugin_utils._maintenance.upgrade.gate_request import GateError
+from ..plugin_utils._settings import fleet_settings, near_misses, play_keywords, vm_variables
+from ..plugin_utils._settings.facts import refused_hosts, why_refused, why_refused_extra
+from ..plugin_utils._settings.option_types import wrong_options
+from ..plugin_utils._settings.renamed import refused_variables
+from ..plugin_utils._settings.tasks_files import TasksFileError
 
 # Letters and digits, because run ids become part of file names on the VMs.
 RUN_ID_LETTERS, RUN_ID_LENGTH = string.ascii_lowercase + string.digits, 12

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import approval_arguments, approve_events
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
+from ..module_utils._scheduled_events.operations.scheduled_events_approve import approval_arguments, approve_events
+from ..plugin_utils._actions.either_way import EitherWay
 
 
 class ActionModule(EitherWay):

@@ -11,9 +11,9 @@ import typing as t
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import wait_for_event, waiting_arguments
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.either_way import EitherWay
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.wait_through_boots import WaitThroughBoots
+from ..module_utils._scheduled_events.operations.wait_for_scheduled_event import wait_for_event, waiting_arguments
+from ..plugin_utils._actions.either_way import EitherWay
+from ..plugin_utils._actions.wait_through_boots import WaitThroughBoots
 
 # From the controller each poll is a call with the cost of a session.
 WINDOWS_POLL_INTERVAL = 5.0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
-from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.drain_content import drain_content
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.short_forms import suggestion
+from ..plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES
+from ..plugin_utils._watcher.drain_content import drain_content
 
 SPEC: dict[str, t.Any] = {
     "policy": {"type": "raw", "default": "default"},

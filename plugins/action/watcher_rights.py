@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.rights import strangers
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.plain_values import plain
+from ..plugin_utils._windows.rights import strangers
 
 SPEC: dict[str, t.Any] = {
     "folder": {"type": "str", "required": True},

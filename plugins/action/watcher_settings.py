@@ -10,13 +10,13 @@ import typing as t
 
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import split_endpoint
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.settings import parse_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.on_controller import OnController
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import near_misses
+from ..module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.imds.transport import split_endpoint
+from ..module_utils._scheduled_events.watch.settings import parse_settings
+from ..plugin_utils._actions.on_controller import OnController
+from ..plugin_utils._core.plain_values import plain
+from ..plugin_utils._settings import near_misses
 
 SPEC: dict[str, t.Any] = {"settings": {"type": "dict"}}
 # An option of role watch is named as the setting that it gives, behind this.

@@ -44,11 +44,11 @@ import typing as t
 from ansible import constants as C
 from ansible.plugins.callback.default import CallbackModule as Default
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable, printable_line
-from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.phases import Phases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.repeats import Repeats
-from ansible_collections.maintenance.azure.plugins.plugin_utils._callback.screen import Coloured, Screen, printable_lines, screened
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping, plain
+from ..module_utils._scheduled_events.core.printable_text import printable, printable_line
+from ..plugin_utils._callback.phases import Phases
+from ..plugin_utils._callback.repeats import Repeats
+from ..plugin_utils._callback.screen import Coloured, Screen, printable_lines, screened
+from ..plugin_utils._core.plain_values import mapping, plain
 
 COLLECTION = pathlib.Path(__file__).parents[2]
 # Roles whose changes are records, leases and drains: their phases are printed instead.

@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import aap, changes, hiding, objects, refusals
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+from ..plugin_utils._awx import aap, changes, hiding, objects, refusals
+from ..plugin_utils._awx.kinds import AwxError
 
 
 def awx_objects(data: Any, specs: Any, defaults: Any = None, hidden: Any = False) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import replica_of
+from ..plugin_utils._drain.records.replicas import replica_of
 
 
 class FilterModule:

@@ -10,13 +10,13 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._maintenance.config.policy import PolicyError
+from ..plugin_utils._maintenance.config.settings import SettingsError
+from ..plugin_utils._maintenance.observe.reading import ObservationError
+from ..plugin_utils._maintenance.planner import PlanError
+from ..plugin_utils._maintenance.upgrade.gate import make_gate
+from ..plugin_utils._maintenance.upgrade.gate_request import GateError
 
 
 def gate(observations: Any, ask: Any, policy: Any = "default", settings: Any = None, now: Any = None, seen: Any = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_variables
+from ..plugin_utils._settings.renamed import refused_variables
 
 
 def no_renamed(names: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+from ..plugin_utils._settings.facts import why_refused
 
 
 def no_settings(facts: Any) -> bool:

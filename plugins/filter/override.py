@@ -10,10 +10,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.operator.override_requests import OverrideRequestError, answer
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._maintenance.config.settings import SettingsError
+from ..plugin_utils._maintenance.observe.reading import ObservationError
+from ..plugin_utils._maintenance.operator.override_requests import OverrideRequestError, answer
 
 
 def override(observations: Any, request: Any, settings: Any = None, now: Any = None) -> dict[str, Any]:

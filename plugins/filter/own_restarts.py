@@ -10,13 +10,13 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import SettingsError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import ObservationError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.planner import PlanError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import sentence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_own_events import own_events
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._maintenance.config.settings import SettingsError
+from ..plugin_utils._maintenance.observe.reading import ObservationError
+from ..plugin_utils._maintenance.planner import PlanError
+from ..plugin_utils._maintenance.report.printable_plan import sentence
+from ..plugin_utils._maintenance.upgrade.gate_own_events import own_events
+from ..plugin_utils._maintenance.upgrade.gate_request import GateError
 
 
 def own_restarts(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:

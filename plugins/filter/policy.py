@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError, load
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._core.plain_values import plain
+from ..plugin_utils._maintenance.config.policy import PolicyError, load
 
 
 def policy(value: Any) -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import printable_text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
+from ..module_utils._scheduled_events.core import printable_text
+from ..plugin_utils._core import plain_values
+from ..plugin_utils._maintenance.report.printable_plan import shown
 
 
 def printable(value: Any, limit: Any = printable_text.LONGEST_TEXT, data: bool = False) -> Any:

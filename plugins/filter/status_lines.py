@@ -10,9 +10,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.status import StatusError, status, would_lines
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._core import plain_values
+from ..plugin_utils._maintenance.report.status import StatusError, status, would_lines
 
 
 def status_lines(plan: Any, format: str = "text", event_id: Any = None, exact: bool = False, records_paths: Any = None, would: bool = False) -> Any:  # noqa: A002 (the public name)

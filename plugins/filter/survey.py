@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import surveys
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._awx import surveys
 
 
 def survey(

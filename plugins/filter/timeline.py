@@ -10,10 +10,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import TimelineError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import timeline as make_timeline
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.vm_table import vm_table
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..plugin_utils._maintenance.report.timeline import TimelineError
+from ..plugin_utils._maintenance.report.timeline import timeline as make_timeline
+from ..plugin_utils._maintenance.report.vm_table import vm_table
 
 TABLES: dict[str, Callable[[Any], list[str]]] = {"phase": make_timeline, "vm": vm_table}
 

@@ -83,9 +83,9 @@ from typing import Any
 import yaml
 from ansible.errors import AnsibleError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import hiding, reading, refusals
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup, may_make
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.kinds import AwxError
+from ..plugin_utils._awx import hiding, reading, refusals
+from ..plugin_utils._awx.asking import COLLECTION, EVERY, AskingLookup, may_make
+from ..plugin_utils._awx.kinds import AwxError
 
 CONFIGURED = (pathlib.Path("/etc/tower/tower_cli.cfg"), pathlib.Path("~/.tower_cli.cfg"), pathlib.Path("tower_cli.cfg"))
 

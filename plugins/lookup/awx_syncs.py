@@ -69,8 +69,8 @@ _raw:
 import time
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx import syncs
-from ansible_collections.maintenance.azure.plugins.plugin_utils._awx.asking import EVERY, AskingLookup
+from ..plugin_utils._awx import syncs
+from ..plugin_utils._awx.asking import EVERY, AskingLookup
 
 
 class LookupModule(AskingLookup):

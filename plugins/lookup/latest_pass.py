@@ -65,8 +65,8 @@ from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import latest_pass
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+from ..plugin_utils._loop import latest_pass
+from ..plugin_utils._settings.facts import why_refused
 
 # One by one: ansible-doc warns of a tuple here.
 REGISTERED = "__respond_loop"

@@ -63,10 +63,10 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.discovery.candidates import LocalPlaces
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_info import info
-from ansible_collections.maintenance.azure.plugins.plugin_utils._controller.requests_transport import MISSING, RequestsTransport
+from ..module_utils._scheduled_events.discovery.candidates import LocalPlaces
+from ..module_utils._scheduled_events.host.access import Failed, HostAccess
+from ..module_utils._scheduled_events.operations.scheduled_events_info import info
+from ..plugin_utils._controller.requests_transport import MISSING, RequestsTransport
 
 NAME = "lookup maintenance.azure.scheduled_events"
 

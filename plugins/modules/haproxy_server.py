@@ -172,13 +172,13 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._haproxy_runtime import (
+from ..module_utils._haproxy_runtime import (
     STATES,
     Runtime,
     RuntimeSocketError,
     next_state,
 )
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ..module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
 
 
 def arguments() -> dict[str, dict[str, t.Any]]:

@@ -235,12 +235,12 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.machine.machine import local_machine
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system_log import log_to_syslog
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
+from ..module_utils._scheduled_events.host.access import run_as_module
+from ..module_utils._scheduled_events.host.files import LocalFiles
+from ..module_utils._scheduled_events.host.machine.machine import local_machine
+from ..module_utils._scheduled_events.host.system import LocalHost
+from ..module_utils._scheduled_events.host.system_log import log_to_syslog
+from ..module_utils._scheduled_events.operations.maintenance_act import act_arguments, act_on_vm
 
 
 def main() -> None:

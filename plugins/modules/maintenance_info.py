@@ -233,10 +233,10 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.files import LocalFiles
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import LocalHost
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
+from ..module_utils._scheduled_events.host.access import run_as_module
+from ..module_utils._scheduled_events.host.files import LocalFiles
+from ..module_utils._scheduled_events.host.system import LocalHost
+from ..module_utils._scheduled_events.operations.maintenance_info import observation_arguments, observe_vm
 
 
 def main() -> None:

@@ -132,8 +132,8 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.scheduled_events_approve import (
+from ..module_utils._scheduled_events.host.access import run_as_module
+from ..module_utils._scheduled_events.operations.scheduled_events_approve import (
     approval_arguments,
     approve_events,
 )

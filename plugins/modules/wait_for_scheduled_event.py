@@ -184,8 +184,8 @@ error_kind:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import run_as_module
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.wait_for_scheduled_event import (
+from ..module_utils._scheduled_events.host.access import run_as_module
+from ..module_utils._scheduled_events.operations.wait_for_scheduled_event import (
     wait_for_event,
     waiting_arguments,
 )

@@ -50,8 +50,8 @@ executable:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations.watcher_python import find_python, watcher_python_arguments
+from ..module_utils._scheduled_events.host.access import Failed
+from ..module_utils._scheduled_events.operations.watcher_python import find_python, watcher_python_arguments
 
 
 def main() -> None:

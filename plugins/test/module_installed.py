@@ -8,7 +8,7 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules
+from ..plugin_utils._core import modules
 
 
 def module_installed(name: t.Any) -> bool:

@@ -20,8 +20,8 @@ import subprocess
 import threading
 import typing as t
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_memory import MemoryBound
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable
+from .._answers.kinds import Unusable
+from .bounded_memory import MemoryBound
 
 CHUNK = 64 * 1024
 

@@ -16,11 +16,11 @@ from ansible.plugins.action.normal import ActionModule as NormalAction
 from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.system import utc_text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.bounded_output import Bound, bounded
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import read_answer, read_foreign_output, read_output, refuse
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Unusable, printable
+from ...module_utils._scheduled_events.host.system import utc_text
+from .._answers import limits
+from .._answers.answer import read_answer, read_foreign_output, read_output, refuse
+from .._answers.kinds import Unusable, printable
+from .bounded_output import Bound, bounded
 
 Result = dict[str, t.Any]
 

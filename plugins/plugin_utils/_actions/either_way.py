@@ -13,16 +13,16 @@ from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.access import Failed, HostAccess, Work
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
-from ansible_collections.maintenance.azure.plugins.plugin_utils._actions.checked import CheckedAction
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_options
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.calls import Calls
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.files import WindowsFiles
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.host import WindowsHost
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.machine.machine import windows_machine
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.places import WindowsPlaces
-from ansible_collections.maintenance.azure.plugins.plugin_utils._windows.transport import WindowsTransport
+from ...module_utils._scheduled_events.host.access import Failed, HostAccess, Work
+from ...module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
+from .._settings.renamed import refused_options
+from .._windows.calls import Calls
+from .._windows.files import WindowsFiles
+from .._windows.host import WindowsHost
+from .._windows.machine.machine import windows_machine
+from .._windows.places import WindowsPlaces
+from .._windows.transport import WindowsTransport
+from .checked import CheckedAction
 
 WINDOWS_PATH = "%ProgramData%\\azure-maintenance"
 PROGRESS_SECONDS = 30.0

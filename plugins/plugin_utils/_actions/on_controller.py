@@ -13,8 +13,8 @@ from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import action_loader, module_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import tasks_files
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from .._settings import tasks_files
 
 
 class OnController(ActionBase):

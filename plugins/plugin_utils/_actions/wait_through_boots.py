@@ -10,8 +10,8 @@ import typing as t
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import wait_arguments
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import seconds_in_words
+from ...module_utils._scheduled_events.core.argument_specs import wait_arguments
+from ...module_utils._scheduled_events.core.errors import seconds_in_words
 
 Result = dict[str, t.Any]
 PAUSE = 5.0

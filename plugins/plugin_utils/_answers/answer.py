@@ -13,9 +13,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import Kind, Unusable, fields, name_of_type, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.schemas import COMMON, DIFF, JOB, NO_ANSWER, SCHEMAS, Schema
+from . import limits
+from .kinds import Kind, Unusable, fields, name_of_type, printable
+from .schemas import COMMON, DIFF, JOB, NO_ANSWER, SCHEMAS, Schema
 
 Answer = dict[str, Any]
 BAD_ANSWER = "bad_answer"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers import limits
+from . import limits
 
 Kind = Callable[[Any, str], Any]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document, identity
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease import progress_marks
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import (
+from ...module_utils._scheduled_events.imds import document, identity
+from ...module_utils._scheduled_events.journal import record_schema
+from ...module_utils._scheduled_events.lease import progress_marks
+from .kinds import (
     Kind,
     anything,
     fields,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, short_id
+from ...module_utils._scheduled_events.core.printable_text import printable
+from .._core import plain_values
+from .._core.short_forms import ending, short_id
 
 # Lines for one result. A VM that makes up phases must not fill the screen.
 MOST_LINES = 20

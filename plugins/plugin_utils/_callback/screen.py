@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable_line
+from ...module_utils._scheduled_events.core.printable_text import printable_line
 
 # Results are JSON in one line and may be long; the end of one must not be lost.
 LONGEST_DUMP = 1_000_000

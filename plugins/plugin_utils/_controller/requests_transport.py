@@ -14,7 +14,7 @@ except ImportError as error:  # missing in the controller's environment: reporte
 else:
     MISSING = None
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import (
+from ...module_utils._scheduled_events.imds.transport import (
     HEADERS,
     JSON_HEADERS,
     MAX_ANSWER_BYTES,

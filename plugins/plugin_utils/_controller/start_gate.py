@@ -24,7 +24,7 @@ except ImportError as error:  # missing in the controller's environment: reporte
 else:
     MISSING = None
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.printable_text import printable
 
 NOT_RUN = "the command {} is not run in check mode, by status or by decide, which counts as no"
 # Bytes of an answer of Prometheus. The result of a query that decides is small.

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
+from ...module_utils._scheduled_events.core import limits
 
 LARGEST: int = 10**limits.DIGITS
 # A float written out in full has up to 330 characters; a longer text is not a real number and only costs time.

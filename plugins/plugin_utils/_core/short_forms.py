@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ...module_utils._scheduled_events.core.printable_text import printable
 
 GUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 LONGEST = 40

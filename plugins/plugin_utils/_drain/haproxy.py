@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.answers import Answer
+from .._core import plain_values
+from .answers import Answer
 
 READY, DRAIN, MAINT = "ready", "drain", "maint"
 # By balancer and backend the state to set.

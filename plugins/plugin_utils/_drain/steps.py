@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import flag, items, mapping, text
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain import answers
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import failovers, method_orders, segments
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import replicas
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, validation
+from ...module_utils._scheduled_events.core.printable_text import printable
+from .._core.plain_values import flag, items, mapping, text
+from . import answers
+from .orders import failovers, method_orders, segments
+from .records import replicas
+from .settings import catalogue, validation
 
 DRAIN, UNDO = "drain", "undo"
 # The state in which the next method is taken.

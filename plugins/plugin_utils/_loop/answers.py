@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import NOT_WRITTEN
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ...module_utils._scheduled_events.journal.record_schema import NOT_WRITTEN
+from .._core import plain_values
 
 
 class Answer(NamedTuple):

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders import vm_actions
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import stages
+from .._core import plain_values
+from .._drain.orders import vm_actions
+from .._drain.orders.vm_actions import Taken
+from .._maintenance.act import stages
+from .vm_settings import VMSettings
 
 Action = Mapping[str, Any]
 

@@ -14,14 +14,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import SETTLED
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers, assignments, observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import actions, timestamps
+from ...module_utils._scheduled_events.core.printable_text import printable
+from .._core import plain_values
+from .._drain.orders.method_orders import SETTLED
+from .._drain.orders.vm_actions import Taken
+from .._maintenance.core import actions, timestamps
+from . import answers, assignments, observations
+from .observations import HostResults, Observation
+from .vm_settings import VMSettings
 
 DRAIN, RECOVER = "drain", "recover"
 GOES_ON, DONE, FAILED = "goes_on", "done", "failed"

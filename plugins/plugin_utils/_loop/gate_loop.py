@@ -11,16 +11,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import observations, shared_folders, vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate import make_gate
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError
+from .._core import plain_values
+from .._maintenance.budget import allocation
+from .._maintenance.config import settings as settings_module
+from .._maintenance.core import timestamps
+from .._maintenance.upgrade.gate import make_gate
+from .._maintenance.upgrade.gate_request import GateError
+from . import observations, shared_folders, vm_settings
+from .iterations import MOST_ITERATIONS
+from .observations import HostResults, Observation
+from .vm_settings import VMSettings
 
 # Leases that could not be acquired, perhaps on a full disk, are requested again after so many seconds.
 RETRY_SECONDS = 5.0

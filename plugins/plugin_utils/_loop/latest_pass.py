@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import pass_loop
+from . import pass_loop
 
 # A pattern that matches no host. An empty list would match all of them.
 NO_HOSTS = ["all", "!all"]

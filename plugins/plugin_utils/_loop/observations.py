@@ -13,11 +13,11 @@ import zlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.answer import BAD_ANSWER
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import answers as answers_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import why_refused
+from .._answers.answer import BAD_ANSWER
+from .._core import plain_values
+from .._settings.facts import why_refused
+from . import answers as answers_module
+from .vm_settings import VMSettings
 
 # The keys that maintenance_act returns beside an observation.
 NOT_OBSERVED = ("asked", "results", "vm_settings", "excluded", "refused")

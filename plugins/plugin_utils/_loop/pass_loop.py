@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.vm_actions import Taken
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop import assignments, observations, shared_folders, vm_settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.iterations import MOST_ITERATIONS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.observations import HostResults, Observation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import ASK_SECONDS, StartWhen
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from .._core import plain_values
+from .._drain.orders.vm_actions import Taken
+from .._maintenance import planner
+from .._maintenance.config.start_when import ASK_SECONDS, StartWhen
+from .._maintenance.core import timestamps
+from . import assignments, observations, shared_folders, vm_settings
+from .iterations import MOST_ITERATIONS
+from .observations import HostResults, Observation
+from .vm_settings import VMSettings
 
 # A pass without waiting ends after so many plans: a VM whose answer changes each time must not keep it for hours.
 MOST_TAKEN = 40

@@ -17,9 +17,9 @@ import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._loop.vm_settings import VMSettings
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from .._core import plain_values
+from .vm_settings import VMSettings
 
 # Hosts and paths that a message names.
 SHOWN, SHOWN_PATHS = 10, 3

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import targets_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from .._core import plain_values
+from .._core.short_forms import grouped
+from .._drain.records.replicas import targets_of
+from .._drain.settings import validation
+from .._drain.settings.configured import HAPROXY
 
 # In place of methods that are not set, where only the former ones are checked.
 NOTHING = {"method": "none"}

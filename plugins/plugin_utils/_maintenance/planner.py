@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import method_actions, notifications, record_writes, replicas, stages
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy as policies
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import (
+from ...module_utils._scheduled_events.core.printable_text import printable
+from .act import method_actions, notifications, record_writes, replicas, stages
+from .budget import allocation
+from .config import policy as policies
+from .config import settings as settings_module
+from .config.settings import Settings
+from .core import timestamps
+from .core.actions import AcquireLease, Action, Approve, ReleaseLease, serialise
+from .core.model import Host
+from .decide import (
     approval,
     approval_blockers,
     intents,
@@ -27,12 +27,12 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.dec
     undo_order,
     unread,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import messages, printable_plan, summaries
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, build_event_state
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import collect
+from .observe.directory import Directory
+from .observe.reading import read_observations
+from .report import messages, printable_plan, summaries
+from .state import overrides
+from .state.event_state import EventState, build_event_state
+from .state.observed_event import collect
 
 # Characters of a reason in the sentence with which a run fails.
 LONGEST_REASON = 300

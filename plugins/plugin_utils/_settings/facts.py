@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._answers.kinds import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import VARIABLES
+from .._answers.kinds import printable
+from .renamed import VARIABLES
 
 SHOWN = 5
 ROLES = ("respond", "observe", "drain", "approve", "recover", "gate", "upgrade")

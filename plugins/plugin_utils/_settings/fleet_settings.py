@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
+from .._core.short_forms import some
 
 NAMES = (
     "respond_allow_empty",

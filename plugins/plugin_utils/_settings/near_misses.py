@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import RESULTS, ROLES, options
+from .facts import RESULTS, ROLES, options
 
 # Results that the roles leave for a play.
 NO_OPTIONS = RESULTS

@@ -14,9 +14,9 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import fleet_settings, unevaluated, vm_variables
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.facts import entry_points, why_refused
+from .._core.plain_values import plain
+from . import fleet_settings, unevaluated, vm_variables
+from .facts import entry_points, why_refused
 
 
 def wrong_options(role: str, variables: Mapping[str, Any], template: Callable[[Any], Any]) -> str | None:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import mapping
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from .._core.plain_values import mapping
+from .._core.short_forms import suggestion
 
 UNDEFINED = re.compile(r"'(?P<name>[^'\n]{1,100})' is undefined|has no attribute '(?P<key>[^'\n]{1,100})'")
 LONGEST_ERROR = 200

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.validation import check_type_dict
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.operations import observation_options
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.plain_values import plain, whole
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings import unevaluated
+from ...module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable
+from ...module_utils._scheduled_events.operations import observation_options
+from .._core.plain_values import plain, whole
+from .._core.short_forms import suggestion
+from . import unevaluated
 
 # Settings of a VM by their names in option vm_settings of maintenance_act, and the variables that they are in.
 SETTINGS = {"exclude": "respond_exclude", "labels": "respond_labels", "drain_methods": "drain_methods", "drain_methods_former": "drain_methods_former"}

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, ORDERS, Comparison
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, compiled
+from ...module_utils._scheduled_events.core import limits
+from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, ORDERS, Comparison
+from .._maintenance.core.expression import Expression, compiled
 
 OPERATORS: Mapping[str, str] = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 # The same comparison with its sides exchanged.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import MethodOrder, drain_orders
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.policy_rules import Row, compile_rules
+from .._drain.orders.method_orders import MethodOrder, drain_orders
+from .._drain.settings import validation
+from .policy_rules import Row, compile_rules
 
 # The watcher drains on Linux only.
 SYSTEM = "linux"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, OPERATORS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import PolicyError, Rule, label_of, load
-from ansible_collections.maintenance.azure.plugins.plugin_utils._watcher.conditions import Alternatives, CannotCompile, compile_condition
+from ...module_utils._scheduled_events.watch.drain.rules import FIELDS, LONGEST, OPERATORS
+from .._maintenance.config.policy import PolicyError, Rule, label_of, load
+from .conditions import Alternatives, CannotCompile, compile_condition
 
 INSTEAD = f"use {', '.join([*FIELDS][:-1])} and {[*FIELDS][-1]} with {', '.join(OPERATORS)}, &&, ||, ! and contains, or set watch_drain: []"
 

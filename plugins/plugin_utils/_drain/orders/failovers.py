@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import MethodOrder
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import WSFC
+from ..._core import plain_values
+from ..settings.configured import WSFC
+from .method_orders import MethodOrder
 
 
 class Failover(TypedDict):

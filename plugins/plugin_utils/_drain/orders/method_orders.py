@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import reports
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import Place, data, read_haproxy
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import (
+from ..._core import plain_values
+from ..records import reports
+from ..records.findings import Place, data, read_haproxy
+from ..records.matching import (
     Recorded,
     acts_elsewhere,
     covered,
@@ -19,7 +19,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.m
     read_recorded,
     server_of,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, WSFC, Configured, is_local, read_configured
+from ..settings.configured import HAPROXY, WSFC, Configured, is_local, read_configured
 
 # Phases in which a drain is kept as it is recorded, whatever the settings say by now.
 SETTLED = ("drained", "approved", "started")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.failovers import needs_failover
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import MethodOrder
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import runs_on_vm
+from ..settings.catalogue import runs_on_vm
+from .failovers import needs_failover
+from .method_orders import MethodOrder
 
 
 class Segment(TypedDict):

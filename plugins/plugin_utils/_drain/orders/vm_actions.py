@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.method_orders import SETTLED, MethodOrder, drain_orders, undo_orders
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.orders.segments import is_on_vm, stops
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import validation
+from ..._core import plain_values
+from ..settings import validation
+from .method_orders import SETTLED, MethodOrder, drain_orders, undo_orders
+from .segments import is_on_vm, stops
 
 # What needs nothing but the VM and its endpoint.
 ALWAYS = ("acquire", "release", "write", "approve", "prune")

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
+from ..._core import plain_values
+from ..settings.configured import HAPROXY
 
 # What HAProxy allows in the names of servers and backends, as haproxy_server checks it.
 HAPROXY_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import HAProxyFinding, Place, data, read_haproxy
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, KIND, NAME, Configured, is_local
+from ..._core import plain_values
+from ..settings.configured import HAPROXY, KIND, NAME, Configured, is_local
+from .findings import HAProxyFinding, Place, data, read_haproxy
 
 
 @dataclass(frozen=True, slots=True)

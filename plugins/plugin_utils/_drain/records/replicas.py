@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import (
+from ..._core import plain_values
+from ..settings.configured import HAPROXY, KIND, NAME, is_local, read_configured
+from .findings import (
     STATES,
     HAProxyFinding,
     Place,
@@ -19,8 +20,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.f
     read_haproxy,
     read_words,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import read_recorded
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY, KIND, NAME, is_local, read_configured
+from .matching import read_recorded
 
 DEFAULT_NAME = re.compile(r"[0-9]+-[a-z][a-z0-9_]*")
 MOST_DISPUTES = 5

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.findings import Place, shown
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.matching import Recorded
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import Configured
+from ..settings.configured import Configured
+from .findings import Place, shown
+from .matching import Recorded
 
 MOST_PLACES = 5
 

@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 from ansible import constants as C
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods.method import Method, Option
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules, plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
+from ....module_utils._scheduled_events.drain.methods.method import Method, Option
+from ....module_utils._scheduled_events.drain.registry import METHODS, WINDOWS_METHODS, methods_of
+from ..._core import modules, plain_values
+from ..._core.short_forms import suggestion
 
 Options = Mapping[str, Mapping[str, Any]]
 # Methods of the collection that are tasks on every system.

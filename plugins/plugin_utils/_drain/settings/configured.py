@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.registry import methods_of
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ....module_utils._scheduled_events.drain.registry import methods_of
+from ..._core import plain_values
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 KIND = re.compile(r"[a-z][a-z0-9_]{0,62}")

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.catalogue import unknown_hosts
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import KIND, RESERVED
+from ..._core import plain_values
+from .catalogue import unknown_hosts
+from .configured import KIND, RESERVED
 
 # Types of options that only one of begin, check and undo uses, by the option's name.
 OF_ONE_STEP = ("task_file", "command")

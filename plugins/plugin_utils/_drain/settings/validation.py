@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import modules, plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings import catalogue, configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import KIND, RESERVED
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.former import former_problems
+from ..._core import modules, plain_values
+from ..._core.short_forms import suggestion
+from . import catalogue, configured
+from .configured import KIND, RESERVED
+from .former import former_problems
 
 WHOLE = re.compile(r"[0-9]{1,6}")
 MODE = re.compile(r"[0-7]{3,4}")

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.clock import Clock
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.client import Client
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import Document, Event
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import LocalTransport, Transport
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import LISTED, Change, by_id, changes
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import cloud_event
-
+from ....module_utils._scheduled_events.core.clock import Clock
+from ....module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ....module_utils._scheduled_events.imds.client import Client
+from ....module_utils._scheduled_events.imds.document import Document, Event
+from ....module_utils._scheduled_events.imds.transport import LocalTransport, Transport
+from ....module_utils._scheduled_events.watch.changes import LISTED, Change, by_id, changes
+from ....module_utils._scheduled_events.watch.message import cloud_event
 from ..messages.endpoint_message import ANSWERING, FAILING, endpoint_message
 from .endpoints import Endpoint, Options
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.transport import split_endpoint
+from ....module_utils._scheduled_events.core.argument_specs import API_VERSIONS
+from ....module_utils._scheduled_events.imds.transport import split_endpoint
 
 # Each of them has a thread while it is asked.
 MOST_ENDPOINTS = 500

@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.bounded_json import load_bounded
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.limits import DEPTH, DIGITS
+from ....module_utils._scheduled_events.core.bounded_json import load_bounded
+from ....module_utils._scheduled_events.core.limits import DEPTH, DIGITS
 
 # Event Grid and Service Bus (standard tier) deliver less, and so does the webhook.
 BYTES = 1024 * 1024

@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import ID_DIGITS, VM_FIELDS, source_of
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.watch.message import ID_DIGITS, VM_FIELDS, source_of
 
 FAILING = "failing"
 ANSWERING = "answering"

@@ -11,10 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.argument_specs import API_VERSIONS
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import ScheduledEventsError
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds.document import EVENT_FIELDS, parse_document
-
+from ....module_utils._scheduled_events.core.argument_specs import API_VERSIONS
+from ....module_utils._scheduled_events.core.errors import ScheduledEventsError
+from ....module_utils._scheduled_events.imds.document import EVENT_FIELDS, parse_document
 from . import texts
 
 WORDS = ("event_type", "event_status", "event_source", "resource_type")

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.changes import CHANGED, GONE, LISTED
-
+from ....module_utils._scheduled_events.watch.changes import CHANGED, GONE, LISTED
 from . import bounds, event_fields, texts
 from .shape import EVENT_GRID, Reading, Shape, shaped
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.core.printable_text import printable
 
 LONGEST_WORD = 120
 LONGEST_TEXT = 1000

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.watch.message import TYPE_PREFIX, TYPES
-
+from ....module_utils._scheduled_events.watch.message import TYPE_PREFIX, TYPES
 from . import event_fields, texts
 from .endpoint_message import ENDPOINT_TYPES
 from .shape import ENDPOINT, WATCHER, Shape, shaped

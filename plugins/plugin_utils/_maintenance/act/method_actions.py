@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Drain, MethodAction, Recover, Undo
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant
+from ..budget import allocation
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.actions import Drain, MethodAction, Recover, Undo
+from ..core.model import Host
+from ..decide import deadlines, leases
+from ..state.event_state import Participant
 
 
 class MethodActions:

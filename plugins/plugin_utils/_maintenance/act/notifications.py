@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Notify
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..._core import plain_values
+from ..core import timestamps
+from ..core.actions import Notify
+from ..state.event_state import EventState, Participant
 
 # The phases that operators are notified of, in this order. The others pass too quickly.
 ORDER = ("noticed", "held", "failed", "drained", "approved", "started", "gone", "recovered")

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import SEEN, UNSEEN
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Prune, WriteRecord
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, recovery_overdue
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides, presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ....module_utils._scheduled_events.journal.record_schema import SEEN, UNSEEN
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.actions import Prune, WriteRecord
+from ..core.model import Host, Record
+from ..decide import leases
+from ..decide.intents import drained_now, recovery_overdue
+from ..state import overrides, presence
+from ..state.event_state import EventState, Participant
 
 PRUNE_AFTER = 86400.0
 

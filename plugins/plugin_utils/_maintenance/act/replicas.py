@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Kept, restore
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import MethodAction, Replicate, RestoreRecord
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record, Replica
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..._drain.records.replicas import Kept, restore
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.actions import MethodAction, Replicate, RestoreRecord
+from ..core.model import Host, Observation, Record, Replica
+from ..observe.reading import read_record
+from ..state.event_state import EventState, Participant
 
 LONGEST_ID = 200
 # In one plan, for one VM.

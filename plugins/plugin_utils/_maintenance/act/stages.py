@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
+from ..core.actions import Action
 
 # Records first; approvals before longer actions; notifications last, except for what can wait.
 STAGES = (

@@ -14,16 +14,16 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import full_groups
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines, leases, unproven_drains
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
+from ..._core import plain_values
+from ..config.capacity_groups import Group
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.model import Host, Observation, Record
+from ..decide import deadlines, leases, unproven_drains
+from ..decide.leases import Leases
+from ..state import overrides
+from ..state.event_state import EventState, Participant, with_participants
+from . import full_groups
 
 OUT_PHASES = ("draining", "drained", "approved", "started", "gone", "recovering")
 # While an event waits for room, the members of its groups are observed this often, in seconds.

@@ -9,12 +9,12 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import kept_members
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import Group
+from ..._core.short_forms import some
+from ..config import kept_members
+from ..config.capacity_groups import Group
 
 if TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget.allocation import Budget, Tally
+    from .allocation import Budget, Tally
 
 SHOWN = 5
 BATCH = "the batch"

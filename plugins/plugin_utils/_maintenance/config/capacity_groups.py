@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.kept_members import Keep
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError, MissingJMESPath
+from ..._core import plain_values
+from ..._core.short_forms import suggestion
+from ..core.expression import ExpressionError, MissingJMESPath
+from .kept_members import Keep
 
 KEYS = ("name", "members", "size", "max_unavailable", "keep")
 # A template or a command line may turn a number into text (core 2.18).

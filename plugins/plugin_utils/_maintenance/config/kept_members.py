@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import ExpressionError, compiled, root_fields, search
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
+from ..._core import plain_values
+from ..core.expression import ExpressionError, compiled, root_fields, search
+from ..core.model import Host
 
 PLACES = ("zone", "fault_domain", "update_domain", "location", "scale_set")
 FIELDS = ("name", "vm_name", "labels", *PLACES)

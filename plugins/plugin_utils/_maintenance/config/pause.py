@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ..._core import plain_values
+from ..._core.short_forms import suggestion
+from ..core import timestamps
+from .start_hold import StartHold
 
 KEYS = ("who", "why", "until")
 WRITE = "Write respond_paused: {who: alice, why: release night, until: '2026-11-25T06:00:00Z'}, or remove it for no pause"

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import approval_window as windows
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.expression import Expression, ExpressionError, MissingJMESPath
+from ..._core import plain_values
+from ..._core.short_forms import suggestion
+from ..core.expression import Expression, ExpressionError, MissingJMESPath
+from . import approval_window as windows
 
 _SHORT_PAUSE = "event_type == 'Freeze' && duration_in_seconds >= `0` && duration_in_seconds < `9`"
 

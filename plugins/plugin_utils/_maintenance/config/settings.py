@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import KINDS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import CapacityError, Group
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.capacity_groups import load as load_groups
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.pause import Pause, PauseError
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.pause import load as load_pause
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import answer
-from ansible_collections.maintenance.azure.plugins.plugin_utils._settings.renamed import refused_setting
+from ....module_utils._scheduled_events.lease.lease_schema import KINDS
+from ..._core import plain_values
+from ..._core.short_forms import suggestion
+from ..._settings.renamed import refused_setting
+from .capacity_groups import CapacityError, Group
+from .capacity_groups import load as load_groups
+from .pause import Pause, PauseError
+from .pause import load as load_pause
+from .start_hold import StartHold
+from .start_when import answer
 
 # Clocks of VMs that differ less from the controller's count as equal: an observation itself may take 30 s.
 CLOCK_TOLERANCE = 60.0

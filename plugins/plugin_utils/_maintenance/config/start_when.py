@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import suggestion
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
+from ..._core import plain_values
+from ..._core.short_forms import suggestion
+from .start_hold import StartHold
 
 KINDS = ("url", "command", "prometheus")
 KEYS = (*KINDS, "timeout")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import LONGEST_SECONDS as LONGEST_LEASE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import OWN_OPTIONS, Settings, SettingsError
+from ....module_utils._scheduled_events.lease.lease_schema import LONGEST_SECONDS as LONGEST_LEASE
+from .settings import OWN_OPTIONS, Settings, SettingsError
 
 # The time limit of the task that takes a VM's actions (roles/respond/tasks/act.yml).
 LONGEST_ACTION = 150

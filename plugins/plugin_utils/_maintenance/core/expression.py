@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
+from ....module_utils._scheduled_events.imds import document
 
 try:
     import jmespath

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, SEEN, UNSEEN
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.transitions import PHASES
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
+from ....module_utils._scheduled_events.journal.record_schema import EVENT_KEYS, SEEN, UNSEEN
+from ....module_utils._scheduled_events.journal.transitions import PHASES
+from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ..._core import plain_values
+from ..._drain.records.replicas import Target
+from . import timestamps
 
 Form = tuple[Any, ...]
 

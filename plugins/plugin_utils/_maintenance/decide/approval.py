@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Approve
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers, leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import drained_now, fresh
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
+from ..config.settings import Settings
+from ..core.actions import Approve
+from ..core.model import Host
+from ..state.event_state import EventState, Participant, with_participants
+from . import approval_blockers, leases
+from .intents import drained_now, fresh
 
 
 def ready(event_states: Iterable[EventState], settings: Settings) -> tuple[list[EventState], dict[str, list[Host]]]:

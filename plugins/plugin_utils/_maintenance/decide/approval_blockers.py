@@ -8,13 +8,13 @@ Leases of other runs and capacity are decided elsewhere (leases.py, allocation.p
 
 from __future__ import annotations
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import shell_word
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Identity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ....module_utils._scheduled_events.core.printable_text import shell_word
+from ..config.settings import Settings
+from ..config.start_hold import StartHold
+from ..core.model import Identity
+from ..state import overrides
+from ..state.event_state import EventState, Participant
+from . import deadlines
 
 ANYWAY = "; if it must start anyway, approve it with Azure's own command: "
 NO_METHOD = "no drain method is configured; set drain_methods, or the method none where nothing has to be drained"

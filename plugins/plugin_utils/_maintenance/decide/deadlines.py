@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import LONG_NOTICE, Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_when import ASK_SECONDS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
+from ..config.settings import LONG_NOTICE, Settings
+from ..config.start_hold import StartHold
+from ..config.start_when import ASK_SECONDS
+from ..state import overrides
+from ..state.event_state import EventState, Participant, clock_offset
 
 # The check of a drained VM gets at least this long, also right before NotBefore.
 SHORTEST = 10.0

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Observation, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import approval_blockers, deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..config.settings import Settings
+from ..core.model import Observation, Record
+from ..state.event_state import EventState, Participant
+from . import approval_blockers, deadlines
 
 # Clocks are read at slightly different moments.
 JITTER = 2.0

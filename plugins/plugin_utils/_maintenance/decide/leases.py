@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import AcquireLease, ReleaseLease
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
+from ....module_utils._scheduled_events.lease.lease_schema import event_digest
+from ..config.settings import Settings
+from ..core.actions import AcquireLease, ReleaseLease
+from ..core.model import Host, Lease
+from ..state.event_state import EventState, Participant, with_participants
+from . import deadlines
 
 LIVE_INTENTS = ("drain", "verify", "undo")
 # A run that backed off retries after a random part of this.

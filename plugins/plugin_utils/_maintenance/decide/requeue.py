@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, ReleaseLease
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..config.settings import Settings
+from ..core.actions import Action, ReleaseLease
+from ..core.model import Host
+from ..state.event_state import EventState, Participant
 
 WATCHED = 4
 # Long actions are observed less and less often, up to this many seconds apart.

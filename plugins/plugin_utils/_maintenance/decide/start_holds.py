@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import deadlines
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..config.settings import Settings
+from ..config.start_hold import StartHold
+from ..state import overrides
+from ..state.event_state import EventState, Participant
+from . import deadlines
 
 
 def find(event_state: EventState, settings: Settings, now: float) -> StartHold | None:

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
+from ..._core.short_forms import some
+from ..config.settings import Settings
+from ..state.event_state import EventState, Participant, with_participants
 
 SHOWN = 5
 

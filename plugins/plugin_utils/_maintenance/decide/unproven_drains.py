@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, with_participants
+from ..state.event_state import EventState, Participant, with_participants
 
 # While one of them is drained, the next one is observed this often, in seconds.
 CHECK = 15.0

@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ..._core.short_forms import some
+from ..config.settings import Settings
+from ..core.model import Host
 
 # Causes in one sentence, VMs in one line, and characters of a cause.
 SHOWN_CAUSES, SHOWN_HOSTS, LONGEST_CAUSE = 3, 6, 300

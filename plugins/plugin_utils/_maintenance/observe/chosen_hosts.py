@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
+from ..._core.short_forms import some
 
 SHOWN_NAMES = 5
 # Hosts after each one that is named, in the order of the inventory: the first of them keeps the copy of its record if its groups have no other VM

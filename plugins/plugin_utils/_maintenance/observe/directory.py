@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Identity
+from ..core.model import Host, Identity
 
 SHOWN = 3
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Identity
+from ..._core import plain_values
+from ..core.model import Identity
 
 KEYS = {"vm_id": "vmId", "name": "name", "group": "resource group", "subscription": "subscription"}
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core import limits
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.errors import CANNOT_WRITE
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.imds import document
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal import record_schema, transitions
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import read_targets
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import (
+from ....module_utils._scheduled_events.core import limits
+from ....module_utils._scheduled_events.core.errors import CANNOT_WRITE
+from ....module_utils._scheduled_events.imds import document
+from ....module_utils._scheduled_events.journal import record_schema, transitions
+from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ..._core import plain_values
+from ..._drain.records.replicas import read_targets
+from ..core import timestamps
+from ..core.model import (
     STRICTEST,
     Event,
     Form,
@@ -31,7 +31,7 @@ from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.cor
     Replica,
     Watcher,
 )
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe import expected_identity
+from . import expected_identity
 
 # The most problems of one VM to show: those of a kind repeat.
 PROBLEMS = 20

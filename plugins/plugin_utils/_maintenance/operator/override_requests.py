@@ -9,21 +9,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import policy
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Override
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_observations
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import event_choice
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import Participant, build_event_state
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, collect, merge
+from ....module_utils._scheduled_events.core.printable_text import printable
+from ....module_utils._scheduled_events.journal.overrides import LONGEST_TEXT, NEEDS_WHY
+from ..._core import plain_values
+from ..._core.short_forms import some
+from ..config import policy
+from ..config import settings as settings_module
+from ..core import timestamps
+from ..core.model import Override
+from ..decide import unread
+from ..observe.directory import Directory
+from ..observe.reading import read_observations
+from ..report import event_choice
+from ..state import overrides
+from ..state.event_state import Participant, build_event_state
+from ..state.observed_event import ObservedEvent, collect, merge
 
 # The actions of an override. Records of 1.3 may also hold retire_vm.
 ACTIONS = ("approve", "hold", "release", "let_it_come")

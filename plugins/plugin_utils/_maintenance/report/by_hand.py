@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_TEXT, printable
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.drain.methods import service, windows_service
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings, reports
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import HAPROXY
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_TEXT, printable
+from ....module_utils._scheduled_events.drain.methods import service, windows_service
+from ..._core import plain_values
+from ..._drain.records import findings, reports
+from ..._drain.records.replicas import Target
+from ..._drain.settings.configured import HAPROXY
+from ..core.model import Method
 
 NOTHING = "nothing to do: it stood so before the drain"
 # No quotes, no blanks, nothing that a shell reads; it cannot begin like an option.

@@ -14,7 +14,7 @@ import os.path
 import re
 from collections.abc import Iterable, Mapping
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
 
 SHORTEST = 4
 SHORTEST_HASH = 8

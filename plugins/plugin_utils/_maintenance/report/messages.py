@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Method
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.intents import CHANGES, drained_now
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import overrides
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
+from ..._drain.records import findings
+from ..config.start_hold import StartHold
+from ..core.model import Method
+from ..core.timestamps import duration
+from ..decide.intents import CHANGES, drained_now
+from ..state import overrides
+from ..state.event_state import EventState, Participant
 
 # Intents of a VM that is undone or recovered, now or later.
 RETURNS = ("undo", "recover", "stay")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, LONGEST_TEXT, printable
 
 NAMES = frozenset(("event_id", "event_type", "event_status", "event_source", "host", "method", "state", "run", "who", "name"))
 # Longer numbers are not times or counts, and Python refuses to format the longest.

@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records import findings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.settings.configured import read_configured
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.timestamps import duration
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, event_choice, messages, watchers
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.printable_plan import shown
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_LINE, printable, printable_line
+from ....module_utils._scheduled_events.journal.record_store import DEFAULT_PATH
+from ..._core import plain_values
+from ..._core.short_forms import ending, some
+from ..._drain.records import findings
+from ..._drain.settings.configured import read_configured
+from ..core import timestamps
+from ..core.timestamps import duration
+from ..decide import unread
+from . import by_hand, event_choice, messages, watchers
+from .printable_plan import shown
 
 FORMATS = ("text", "json")
 SHOWN_HOSTS = 6

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.journal.record_schema import file_name
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import grouped
-from ansible_collections.maintenance.azure.plugins.plugin_utils._drain.records.replicas import Target
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import notifications
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import PHASES, Host, Method
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import unread
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import by_hand, messages, watchers
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant, clock_offset
+from ....module_utils._scheduled_events.journal.record_schema import file_name
+from ..._core.short_forms import grouped
+from ..._drain.records.replicas import Target
+from ..act import notifications
+from ..config.settings import CLOCK_TOLERANCE, Settings
+from ..core.actions import Action
+from ..core.model import PHASES, Host, Method
+from ..decide import unread
+from ..state import presence
+from ..state.event_state import EventState, Participant, clock_offset
+from . import by_hand, messages, watchers
 
 # The most remarks on one VM or record: more would hide those on others.
 OF_ONE_VM = 5

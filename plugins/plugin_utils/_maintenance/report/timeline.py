@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import ending, short_id
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_record
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ..._core import plain_values
+from ..._core.short_forms import ending, short_id
+from ..core import timestamps
+from ..core.model import Record
+from ..observe.reading import read_record
 
 HEADINGS = ("Time (UTC)", "VM", "Event", "Phase", "What")
 LONGEST_REASON = 300

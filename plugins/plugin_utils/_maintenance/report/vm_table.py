@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report.timeline import aligned, records_of
+from ....module_utils._scheduled_events.core.printable_text import LONGEST_NAME, printable
+from ..core import timestamps
+from ..core.model import Record
+from .timeline import aligned, records_of
 
 HEADINGS = ("VM", "Noticed", "Drained", "Approved", "Hit", "Back", "Drain took", "Out of service for")
 NONE = "-"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.host.watcher_state import STALE_SECONDS
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Observation, Watcher
+from ....module_utils._scheduled_events.host.watcher_state import STALE_SECONDS
+from ..._core.short_forms import some
+from ..core.model import Observation, Watcher
 
 SHOWN_HOSTS = 10
 

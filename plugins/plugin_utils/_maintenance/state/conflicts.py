@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core.short_forms import some
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
+from ..._core.short_forms import some
+from ..core.model import Event, Form, Host
+from .observed_event import ObservedEvent
 
 SHOWN = 5
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision, Policy, strictest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE, Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.start_hold import StartHold
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Host, Identity, Observation, Override, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.directory import Directory, Named
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import conflicts, overrides, presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent, merge
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.presence import Presence
+from ..config.policy import Decision, Policy, strictest
+from ..config.settings import CLOCK_TOLERANCE, Settings
+from ..config.start_hold import StartHold
+from ..core.model import Event, Host, Identity, Observation, Override, Record
+from ..observe.directory import Directory, Named
+from . import conflicts, overrides, presence
+from .observed_event import ObservedEvent, merge
+from .presence import Presence
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event, Form, Host, Identity
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.observe.reading import read_event
+from ..core.model import Event, Form, Host, Identity
+from ..observe.reading import read_event
 
 
 @dataclass(slots=True)

@@ -15,13 +15,13 @@ from collections.abc import Container, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.policy import Decision
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import CLOCK_TOLERANCE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import STRICTEST, Host, Identity, Override, Record
+from ..config.policy import Decision
+from ..config.settings import CLOCK_TOLERANCE
+from ..core.model import STRICTEST, Host, Identity, Override, Record
 
 if TYPE_CHECKING:
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState, Participant
-    from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
+    from .event_state import EventState, Participant
+    from .observed_event import ObservedEvent
 
 HOLDING = ("hold", "let_it_come")
 

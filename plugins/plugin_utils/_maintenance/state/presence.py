@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE, event_digest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Observation, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.observed_event import ObservedEvent
+from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE, event_digest
+from ..config.settings import Settings
+from ..core.model import Host, Observation, Record
+from .observed_event import ObservedEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ..._core import plain_values
 
 KINDS = ("serial", "fault_domain", "update_domain", "zone")
 

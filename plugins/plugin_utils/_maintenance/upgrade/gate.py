@@ -13,19 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as planning
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.act import replicas
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.actions import Action, MarkProgress, RestoreRecord, serialise
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.report import printable_plan
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_blockers, gate_request
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_blockers import Blocker
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateError, GateRequest
+from .. import planner as planning
+from ..act import replicas
+from ..budget import allocation
+from ..config import settings as settings_module
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.actions import Action, MarkProgress, RestoreRecord, serialise
+from ..core.model import Host
+from ..decide import leases
+from ..report import printable_plan
+from . import gate_blockers, gate_request
+from .gate_blockers import Blocker
+from .gate_request import GateError, GateRequest
 
 # Bounds of the pause before the next observation while the batch is blocked.
 LONGEST_WAIT = 30.0

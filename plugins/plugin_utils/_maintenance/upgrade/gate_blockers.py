@@ -9,17 +9,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.budget import allocation
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config.settings import Settings
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core import timestamps
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Host, Lease, Observation, Record
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state import presence
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import KNOWN_TYPES, GateRequest
+from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ..._core import plain_values
+from ..budget import allocation
+from ..config.settings import Settings
+from ..core import timestamps
+from ..core.model import Host, Lease, Observation, Record
+from ..decide import leases
+from ..decide.leases import Leases
+from ..state import presence
+from ..state.event_state import EventState
+from .gate_request import KNOWN_TYPES, GateRequest
 
 KNOWN = frozenset(one.lower() for one in KNOWN_TYPES)
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import event_digest
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance import planner as planning
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.config import settings as settings_module
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.core.model import Event
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide import intents, leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.decide.leases import Leases
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.state.event_state import EventState
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade import gate_request
-from ansible_collections.maintenance.azure.plugins.plugin_utils._maintenance.upgrade.gate_request import GateRequest
+from ....module_utils._scheduled_events.lease.lease_schema import event_digest
+from .. import planner as planning
+from ..config import settings as settings_module
+from ..core.model import Event
+from ..decide import intents, leases
+from ..decide.leases import Leases
+from ..state.event_state import EventState
+from . import gate_request
+from .gate_request import GateRequest
 
 
 def own_events(observations: Any, ask: Any, settings: Any = None, now: Any = None) -> list[dict[str, Any]]:

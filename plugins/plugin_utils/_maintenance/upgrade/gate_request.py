@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.maintenance.azure.plugins.module_utils._scheduled_events.lease.lease_schema import UPGRADE
-from ansible_collections.maintenance.azure.plugins.plugin_utils._core import plain_values
+from ....module_utils._scheduled_events.lease.lease_schema import UPGRADE
+from ..._core import plain_values
 
 # Known types, which C(types) may exclude. An unknown type always blocks.
 KNOWN_TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate")
